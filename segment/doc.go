@@ -1,0 +1,82 @@
+// Package segment is the format of stored values: segments (a stretch of one
+// term's posting list) and header records (what compaction says of a whole
+// term). It builds, reads and verifies them.
+//
+// # Legend
+//
+//	u8          one byte
+//	u32         4 bytes, little endian
+//	uv          unsigned varint as in encoding/binary, shortest form
+//	vals(n)     n values written by blockcodec's Encoder.AppendN
+//	docs(n, b)  n docs written by blockcodec's Encoder.AppendDocs with base b
+//
+// # Segment, version 1
+//
+//	+-------+---------+------+-------+-------+------------+--------+
+//	| magic | version | kind | count | first | last-first | blocks |
+//	| B5 53 |  u8=1   |  u8  |  uv   |  uv   |     uv     |   uv   |
+//	+-------+---------+------+-------+-------+------------+--------+
+//	| block table: vals(blocks-1) last docs, vals(blocks-1) lengths |
+//	+---------------------------------------------------------------+
+//	| block 0 | block 1 | ...                                       |
+//	+---------------------------------------------------------------+
+//	| CRC32C of all bytes before (u32)                              |
+//	+---------------------------------------------------------------+
+//
+// kind: bits 0-1 are the kind (0 postings, 1 tombstones); bits 2-7 are flags for
+// columns of payload (frequencies, positions, ...) that would stand between the
+// blocks and the checksum. Version 1 knows no column: a flag that is set makes
+// the segment too new.
+//
+// count is the number of docs, first and last the first and last of them.
+//
+// The block table says of every block but the last: its last doc, as the
+// distance to the last doc of the block before minus one (for block 0: the
+// distance to first), and its length in bytes minus one. The last block ends on
+// last, and at the checksum. So a table of one block is empty, and every block
+// has at least one byte: what a reader allocates for the table is bounded by the
+// bytes at hand.
+//
+// # Block
+//
+// Every block starts at a base: first for block 0, else the last doc of the
+// block before plus one. The first byte tells the encoding. The TurboPFor format
+// leaves the widths 33..63 unused; three of them are ours:
+//
+//	first byte    encoding
+//	61 (0x3D)     partial: u8 n-1, then docs(n, base), n of 1..255
+//	62 (0x3E)     run: uv d; the docs base+d .. last doc of the block
+//	63 (0x3F)     bitset: uv s, then 1..1024 words of 8 bytes, little endian:
+//	              bit i of word w is doc 64*(base/64 + s + w) + i. The first and
+//	              the last word are not zero; no bit is below base; the highest
+//	              bit is the last doc of the block
+//	any other     full: docs(256, base)
+//
+// Bitsets start at a multiple of 64, so that those of two lists meet word by
+// word without shifting.
+//
+// # Why the checksum is not checked on every open
+//
+// The key-value store below has a checksum of its own over the bytes it reads
+// from disk, and summing a whole segment costs more than a seek into it. Opening
+// checks the structure, which is all that memory safety needs; Verify, and so
+// compaction before it re-encodes, checks the sum.
+//
+// # Header record, version 1
+//
+// Written by compaction under the bare key of a term.
+//
+//	+------------+------------+-------+
+//	| form       | generation | count |
+//	| u8         | uv         | uv    |
+//	+------------+------------+-------+
+//	| form 0x11 (inline):    first uv, docs(count-1, first+1)           |
+//	| form 0x12 (segmented): segments uv, first uv, last-first uv       |
+//	+--------------------------------------------------------------------+
+//
+// The high half of form is the version. generation is the last commit that
+// level 1 of the term holds: deletions of later generations apply to it, earlier
+// ones do not. An inline record holds the whole list, 1..256 docs, and the term
+// has no level-1 segments. It has no checksum of its own: rare terms are most
+// terms, and 4 bytes each would be a quarter of the index.
+package segment
