@@ -1,0 +1,71 @@
+# The toolchain is named once, in go.mod. A plain `go build ./...` works too, with
+# Go 1.26 and nothing set: it takes the portable kernels.
+export GOTOOLCHAIN := $(shell sed -n 's/^toolchain //p' go.mod)
+export GOEXPERIMENT ?= simd
+export GOFLAGS ?= -buildvcs=false
+
+GO       ?= go
+FUZZTIME ?= 30s
+COUNT    ?= 10
+MODULES  := . bench
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: help build demo test test-race test-tiers lint bench bench-once bench-codec fuzz check cross clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## bin/sheaf, as it ships: static, no cgo
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/sheaf ./cmd/sheaf
+
+demo: build ## index the Go source tree, search it, query it, compact, verify, show figures
+	./examples/demo.sh bin/sheaf "$$($(GO) env GOROOT)/src" demo
+
+test: ## every test, in both modules
+	@for m in $(MODULES); do (cd $$m && $(GO) test ./...) || exit 1; done
+
+test-race: ## the race detector over the packages that have goroutines
+	CGO_ENABLED=1 $(GO) test -short -race ./store/... ./cmd/... ./internal/codesearch/...
+
+# GODEBUG=cpu.X=off hides a feature from the run-time gates, so that machines with
+# every feature run the lower tiers too.
+test-tiers: ## the kernels' users on each lower tier, and without the SIMD experiment
+	GODEBUG=cpu.avx512f=off $(GO) test ./blockcodec/... ./segment/... ./internal/docset/...
+	GODEBUG=cpu.avx512f=off,cpu.avx2=off $(GO) test ./blockcodec/... ./segment/... ./internal/docset/...
+	GOEXPERIMENT= $(GO) test -short ./...
+
+lint: ## gofmt, vet, staticcheck, and the house rules that are tests
+	@test -z "$$(gofmt -l . | tee /dev/stderr)"
+	@for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...) || exit 1; done
+	GOEXPERIMENT= $(GO) vet ./...
+	$(GO) test ./internal/lint
+
+cross: ## builds for other machines, other toolchains and without the experiment
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=s390x $(GO) vet ./blockcodec ./segment ./iterator
+	GOAMD64=v3 $(GO) build ./...
+	GOAMD64=v4 $(GO) build ./...
+	GOEXPERIMENT= $(GO) build ./...
+	GOEXPERIMENT= GOTOOLCHAIN=local $(GO) build ./...
+
+bench: ## every benchmark, COUNT times, for benchstat
+	@for m in $(MODULES); do (cd $$m && $(GO) test -run '^$$' -bench . -count $(COUNT) ./...) || exit 1; done
+
+bench-once: ## every benchmark once: they still run
+	@for m in $(MODULES); do (cd $$m && $(GO) test -short -run '^$$' -bench . -benchtime 1x ./...) || exit 1; done
+
+bench-codec: ## the codec's table: the cases of docs/perf.md with a memcpy ceiling
+	$(GO) test -run '^$$' -bench Codec -count $(COUNT) ./blockcodec
+
+fuzz: ## each fuzz target for FUZZTIME
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "fuzz $$p $$f"; \
+	    $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; \
+	done
+
+check: lint test test-tiers test-race cross ## all that a change must pass, but fuzzing and benchmarks
+
+clean: ## what make made
+	rm -rf bin demo
