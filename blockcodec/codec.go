@@ -143,53 +143,13 @@ func bitPos(i, k, b, n int) int {
 	return (32*(p/32)+4*lane)*8 + p%32
 }
 
-func unpackRef(dst []uint32, src []byte, b int) (int, bool) {
-	n := (len(dst)*b + 7) / 8
-	if len(src) < n {
-		return 0, false
-	}
-	for i := range dst {
-		var v uint32
-		for k := 0; k < b; k++ {
-			bit := bitPos(i, k, b, len(dst))
-			v |= uint32(src[bit/8]>>(bit%8)&1) << k
-		}
-		dst[i] = v
-	}
-	return n, true
-}
+// The four block types, in the top two bits of the first byte.
+const (
+	typePacked       = 0
+	typeVariableByte = 1
+	typeBitmap       = 2
+	typeConstant     = 3
+)
 
-func decodeRef(dst []uint32, src []byte) (int, error) {
-	if len(dst) == 0 {
-		return 0, nil
-	}
-	if len(src) == 0 {
-		return 0, &CorruptError{0, "no bytes"}
-	}
-	typ, b := src[0]>>6, int(src[0]&63)
-	if b > 32 {
-		return 0, &CorruptError{0, "width over 32"}
-	}
-	switch typ {
-	case 0:
-		n, ok := unpackRef(dst, src[1:], b)
-		if !ok {
-			return 0, &CorruptError{len(src), "too few bytes"}
-		}
-		return 1 + n, nil
-	case 3:
-		n := (b + 7) / 8
-		if len(src) < 1+n {
-			return 0, &CorruptError{len(src), "too few bytes"}
-		}
-		var v uint32
-		for i := 0; i < n; i++ {
-			v |= uint32(src[1+i]) << (8 * i)
-		}
-		for i := range dst {
-			dst[i] = v
-		}
-		return 1 + n, nil
-	}
-	return 0, &CorruptError{0, "exceptions not yet read"}
-}
+// packedLen is the length in bytes of n values of b bits, in either layout.
+func packedLen(n, b int) int { return (n*b + 7) / 8 }
