@@ -1,147 +1,9 @@
 package blockcodec
 
-import "math/bits"
+import "slices"
 
 // BlockSize is the number of values of a full block.
 const BlockSize = 256
-
-// Kernels says which kernels run on this machine, for example "portable".
-func Kernels() string { return "portable" }
-
-// An Encoder packs blocks. The zero value is ready. It holds scratch space, so
-// one goroutine uses it at a time; the result depends on the values alone.
-type Encoder struct{}
-
-// A Decoder unpacks blocks. The zero value is ready. It holds scratch space, so
-// one goroutine uses it at a time.
-type Decoder struct{}
-
-// AppendBlock appends the smallest block that holds vals to dst. len(vals) is
-// 0..256; no values need no bytes.
-func (e *Encoder) AppendBlock(dst []byte, vals []uint32) []byte { return appendRef(dst, vals) }
-
-// AppendN appends vals, of any length, as full blocks of 256 and one shorter
-// block for the rest.
-func (e *Encoder) AppendN(dst []byte, vals []uint32) []byte {
-	for len(vals) > BlockSize {
-		dst = e.AppendBlock(dst, vals[:BlockSize])
-		vals = vals[BlockSize:]
-	}
-	return e.AppendBlock(dst, vals)
-}
-
-// AppendDocs appends one block of strictly ascending docs, 0..256 of them, as
-// gaps: docs[0]-base, then docs[i]-docs[i-1]-1. base is the smallest doc that
-// the block could hold: the last doc of the block before plus one.
-//
-// REQUIRES: docs strictly ascending, base <= docs[0].
-func (e *Encoder) AppendDocs(dst []byte, docs []uint32, base uint32) []byte {
-	var gaps [BlockSize]uint32
-	for i, d := range docs {
-		gaps[i] = d - base
-		base = d + 1
-	}
-	return e.AppendBlock(dst, gaps[:len(docs)])
-}
-
-// DecodeBlock decodes a block of len(dst) values (0..256) from the front of src
-// and returns how many bytes it took. On error nothing is said about dst.
-func (d *Decoder) DecodeBlock(dst []uint32, src []byte) (consumed int, err error) {
-	return decodeRef(dst, src)
-}
-
-// DecodeN decodes what AppendN wrote; len(dst) may be any length.
-func (d *Decoder) DecodeN(dst []uint32, src []byte) (consumed int, err error) {
-	for len(dst) > BlockSize {
-		n, err := d.DecodeBlock(dst[:BlockSize], src[consumed:])
-		if err != nil {
-			return 0, err
-		}
-		consumed += n
-		dst = dst[BlockSize:]
-	}
-	n, err := d.DecodeBlock(dst, src[consumed:])
-	return consumed + n, err
-}
-
-// DecodeDocs decodes what AppendDocs wrote with the same base: strictly
-// ascending docs, the first >= base. A doc past 2^32-1 is corrupt.
-func (d *Decoder) DecodeDocs(dst []uint32, src []byte, base uint32) (consumed int, err error) {
-	n, err := d.DecodeBlock(dst, src)
-	if err != nil {
-		return 0, err
-	}
-	next := uint64(base)
-	for i, v := range dst {
-		next += uint64(v)
-		if next > 1<<32-1 {
-			return 0, &CorruptError{0, "doc past 2^32-1"}
-		}
-		dst[i] = uint32(next)
-		next++
-	}
-	return n, nil
-}
-
-// MaxEncodedLen returns the length of the longest encoding of n values by
-// AppendN (AppendBlock when n <= 256). It is exact: some values reach it.
-func MaxEncodedLen(n int) int {
-	full, rest := n/BlockSize, n%BlockSize
-	l := full * (1 + 4*BlockSize)
-	if rest > 0 {
-		l += 1 + 4*rest
-	}
-	return l
-}
-
-func appendRef(dst []byte, vals []uint32) []byte {
-	if len(vals) == 0 {
-		return dst
-	}
-	var or uint32
-	eq := true
-	for _, v := range vals {
-		or |= v
-		eq = eq && v == vals[0]
-	}
-	b := bits.Len32(or)
-	if eq {
-		if b == 0 {
-			return append(dst, 0)
-		}
-		dst = append(dst, 3<<6|byte(b))
-		for i := 0; i < (b+7)/8; i++ {
-			dst = append(dst, byte(or>>(8*i)))
-		}
-		return dst
-	}
-	dst = append(dst, byte(b))
-	return packRef(dst, vals, b)
-}
-
-func packRef(dst []byte, vals []uint32, b int) []byte {
-	start := len(dst)
-	n := (len(vals)*b + 7) / 8
-	dst = append(dst, make([]byte, n)...)
-	for i, v := range vals {
-		for k := 0; k < b; k++ {
-			if v>>k&1 != 0 {
-				bit := bitPos(i, k, b, len(vals))
-				dst[start+bit/8] |= 1 << (bit % 8)
-			}
-		}
-	}
-	return dst
-}
-
-func bitPos(i, k, b, n int) int {
-	if n != BlockSize {
-		return i*b + k
-	}
-	row, lane := i/8, i%8
-	p := row*b + k
-	return (32*(p/32)+4*lane)*8 + p%32
-}
 
 // The four block types, in the top two bits of the first byte.
 const (
@@ -153,3 +15,176 @@ const (
 
 // packedLen is the length in bytes of n values of b bits, in either layout.
 func packedLen(n, b int) int { return (n*b + 7) / 8 }
+
+// MaxEncodedLen returns the length of the longest encoding of n >= 0 values by
+// AppendN (by AppendBlock and AppendDocs when n <= 256). It is exact: some
+// values reach it.
+func MaxEncodedLen(n int) int {
+	blocks := (n + BlockSize - 1) / BlockSize
+	return blocks + 4*n // every block plain, at 32 bits
+}
+
+// An Encoder packs blocks. The zero value is ready. It holds scratch space, so
+// one goroutine uses it at a time; the bytes depend on the values alone.
+type Encoder struct {
+	gaps [BlockSize]uint32 // of AppendDocs
+	high [BlockSize]uint32 // high parts of the exceptions
+	pos  [BlockSize]uint8  // and their positions
+	cnt  counts
+}
+
+// AppendBlock appends the smallest block that holds vals to dst and returns the
+// extended slice. len(vals) is 0..256 (more panics); no values need no bytes.
+// dst may be nil; when its capacity suffices, nothing is allocated. vals is
+// only read, and must not overlap the free part of dst.
+func (e *Encoder) AppendBlock(dst []byte, vals []uint32) []byte {
+	if len(vals) == 0 {
+		return dst
+	}
+	if len(vals) > BlockSize {
+		panic("blockcodec: more than 256 values in a block")
+	}
+	c := e.choose(vals)
+	start := len(dst)
+	dst = slices.Grow(dst, c.size)[:start+c.size]
+	e.write(dst[start:], vals, c)
+	return dst
+}
+
+// AppendN appends vals, of any length, as full blocks of 256 and one shorter
+// block for the rest. What AppendBlock says of dst and vals holds here too.
+func (e *Encoder) AppendN(dst []byte, vals []uint32) []byte {
+	for len(vals) > BlockSize {
+		dst = e.AppendBlock(dst, vals[:BlockSize])
+		vals = vals[BlockSize:]
+	}
+	return e.AppendBlock(dst, vals)
+}
+
+// write encodes vals as c says into the c.size bytes of dst.
+func (e *Encoder) write(dst []byte, vals []uint32, c choice) {
+	dst[0] = c.typ<<6 | byte(c.b)
+	n, b := len(vals), c.b
+	switch c.typ {
+	case typePacked:
+		pack(dst[1:], vals, b)
+
+	case typeConstant:
+		for i := range dst[1:] {
+			dst[1+i] = byte(vals[0] >> (8 * i))
+		}
+
+	case typeBitmap:
+		dst[1] = byte(c.bx)
+		bitmap := dst[2 : 2+(n+7)/8]
+		high := dst[2+len(bitmap) : len(dst)-packedLen(n, b)]
+		x := gatherBitmap(bitmap, &e.high, vals, b)
+		packHorizontal(high, e.high[:x], c.bx)
+		pack(dst[len(dst)-packedLen(n, b):], vals, b)
+
+	case typeVariableByte:
+		low := packedLen(n, b)
+		pack(dst[2:2+low], vals, b)
+		x := gatherPositions(&e.pos, &e.high, vals, b)
+		dst[1] = byte(x)
+		putVariableByte(dst[2+low:len(dst)-x], e.high[:x])
+		copy(dst[len(dst)-x:], e.pos[:x])
+	}
+}
+
+// pack packs the low b bits of vals into dst, whose length is exact, in the
+// layout that the number of values asks for.
+func pack(dst []byte, vals []uint32, b int) {
+	if len(vals) == BlockSize {
+		packVertical(dst, (*[BlockSize]uint32)(vals), b)
+		return
+	}
+	packHorizontal(dst, vals, b)
+}
+
+// A Decoder unpacks blocks. The zero value is ready. It holds scratch space, so
+// one goroutine uses it at a time.
+type Decoder struct {
+	high [BlockSize]uint32 // high parts of the exceptions
+}
+
+// DecodeBlock decodes a block of len(dst) values (0..256, more panics) from the
+// front of src and returns how many bytes it took. It reads no byte past these
+// and writes nothing past dst; src may be longer. After an error, which is a
+// *CorruptError, consumed is 0 and nothing is said about the values in dst. dst
+// and src must not overlap. Nothing is allocated unless there is an error.
+func (d *Decoder) DecodeBlock(dst []uint32, src []byte) (consumed int, err error) {
+	if len(dst) > BlockSize {
+		panic("blockcodec: more than 256 values in a block")
+	}
+	consumed, ok := d.decode(dst, src)
+	if !ok {
+		// The reference says why, so that every tier gives the same error.
+		return decodeRef(dst, src)
+	}
+	return consumed, nil
+}
+
+// DecodeN decodes what AppendN wrote; len(dst) may be any length. What
+// DecodeBlock says of dst, src and errors holds here too.
+func (d *Decoder) DecodeN(dst []uint32, src []byte) (consumed int, err error) {
+	for len(dst) > 0 {
+		n := min(len(dst), BlockSize)
+		c, err := d.DecodeBlock(dst[:n], src[consumed:])
+		if err != nil {
+			return 0, shifted(err, consumed)
+		}
+		consumed += c
+		dst = dst[n:]
+	}
+	return consumed, nil
+}
+
+// decode is DecodeBlock without reasons: false means corrupt.
+//
+// REQUIRES: len(dst) <= 256.
+func (d *Decoder) decode(dst []uint32, src []byte) (consumed int, ok bool) {
+	n := len(dst)
+	if n == 0 {
+		return 0, true
+	}
+	if len(src) == 0 {
+		return 0, false
+	}
+	b := int(src[0] & 63)
+	if b > 32 {
+		return 0, false
+	}
+	switch src[0] >> 6 {
+	case typePacked:
+		end := 1 + packedLen(n, b)
+		if len(src) < end {
+			return 0, false
+		}
+		unpack(dst, src[1:end], b)
+		return end, true
+	case typeVariableByte:
+		return d.decodeVariableByte(dst, src, b)
+	case typeBitmap:
+		return d.decodeBitmap(dst, src, b)
+	}
+	end := 1 + (b+7)/8
+	if len(src) < end {
+		return 0, false
+	}
+	var v uint32
+	for i, c := range src[1:end] {
+		v |= uint32(c) << (8 * i)
+	}
+	fill(dst, v)
+	return end, true
+}
+
+// unpack unpacks len(dst) values of b bits from src, whose length is exact.
+func unpack(dst []uint32, src []byte, b int) {
+	if len(dst) == BlockSize {
+		unpackVertical((*[BlockSize]uint32)(dst), src, b)
+		return
+	}
+	unpackHorizontal(dst, src, b)
+}

@@ -21,3 +21,11 @@ func (e *CorruptError) Error() string {
 
 // Is makes errors.Is(err, ErrCorrupt) true.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// shifted is err seen from a source in which its own source starts at off.
+func shifted(err error, off int) error {
+	if e := new(CorruptError); off != 0 && errors.As(err, &e) {
+		return &CorruptError{Offset: e.Offset + off, Reason: e.Reason}
+	}
+	return err
+}

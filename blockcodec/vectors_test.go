@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"os"
 	"slices"
 	"testing"
@@ -66,24 +67,63 @@ func TestVectorsDecode(t *testing.T) {
 	}
 }
 
+// clearPadding zeroes the unused bits behind packed parts. The C library leaves
+// there what happened to be in its buffers; ours are zero.
+func clearPadding(t *testing.T, enc []byte, n int) []byte {
+	t.Helper()
+	enc = slices.Clone(enc)
+	vals := make([]uint32, BlockSize)
+	for off := 0; n > 0; {
+		block := vals[:min(n, BlockSize)]
+		size, err := decodeRef(block, enc[off:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, b := enc[off:off+size], int(enc[off]&63)
+		low := 1
+		switch src[0] >> 6 {
+		case typeVariableByte:
+			low = 2
+		case typeBitmap:
+			bitmap := src[2 : 2+(len(block)+7)/8]
+			x := 0
+			for _, c := range bitmap {
+				x += bits.OnesCount8(c)
+			}
+			high := 2 + len(bitmap)
+			low = high + packedLen(x, int(src[1]))
+			if end := x * int(src[1]); end%8 != 0 {
+				src[high+end/8] &= 1<<(end%8) - 1
+			}
+		}
+		if end := len(block) * b; src[0]>>6 != typeConstant && end%8 != 0 {
+			src[low+end/8] &= 1<<(end%8) - 1
+		}
+		off += size
+		n -= len(block)
+	}
+	return enc
+}
+
 // TestVectorsEncode demands that no vector grows, and that the bytes are C's
-// where the type and the length are.
+// where the types and the lengths are.
 func TestVectorsEncode(t *testing.T) {
 	var e Encoder
-	same, smaller := 0, 0
+	same, smaller, saved := 0, 0, 0
 	for _, v := range loadVectors(t) {
 		got := e.AppendN(nil, v.values)
+		want := clearPadding(t, v.encoded, len(v.values))
 		switch {
-		case len(got) > len(v.encoded):
-			t.Errorf("%s: %d bytes, C %d (heads %x, %x)", v.name, len(got), len(v.encoded), got[0], v.encoded[0])
-		case bytes.Equal(got, v.encoded):
+		case len(got) > len(want):
+			t.Errorf("%s: %d bytes, C %d (heads %x, %x)", v.name, len(got), len(want), got[0], want[0])
+		case bytes.Equal(got, want):
 			same++
-		case len(got) < len(v.encoded):
+		case len(got) < len(want):
 			smaller++
-			t.Logf("%s: %d bytes, C %d (heads %x, %x)", v.name, len(got), len(v.encoded), got[:2], v.encoded[:2])
-		case got[0]>>6 == v.encoded[0]>>6:
-			t.Errorf("%s: same type and length as C, other bytes (heads %x, %x)", v.name, got[:2], v.encoded[:2])
+			saved += len(want) - len(got)
+		default:
+			t.Errorf("%s: C's length, other bytes (heads %x, %x)", v.name, got[:2], want[:2])
 		}
 	}
-	t.Logf("%d as C, %d smaller", same, smaller)
+	t.Logf("%d as C, %d smaller by %d bytes", same, smaller, saved)
 }

@@ -1,0 +1,3 @@
+module github.com/sheafdb/sheaf/blockcodec/gen
+
+go 1.26.0

@@ -1,0 +1,38 @@
+//go:build !(goexperiment.simd && amd64 && go1.27)
+
+package blockcodec
+
+// Without SIMD kernels every dispatcher is its portable twin.
+
+// Kernels says which kernels run on this machine: "portable" here.
+func Kernels() string { return "portable" }
+
+func unpackVertical(dst *[BlockSize]uint32, src []byte, b int) { unpackVerticalGo(dst, src, b) }
+
+func packVertical(dst []byte, src *[BlockSize]uint32, b int) { packVerticalGo(dst, src, b) }
+
+func unpackHorizontal(dst []uint32, src []byte, b int) { unpackHorizontalGo(dst, src, b) }
+
+func packHorizontal(dst []byte, vals []uint32, b int) { packHorizontalGo(dst, vals, b) }
+
+func fill(dst []uint32, v uint32) { fillGo(dst, v) }
+
+func scan(vals []uint32, cnt *counts) (w int, same bool) { return scanGo(vals, cnt) }
+
+func countAtLeast(vals []uint32, limit uint32) int { return countAtLeastGo(vals, limit) }
+
+func mergeBitmap(dst []uint32, words *[BlockSize / 64]uint64, high *[BlockSize]uint32, b int) {
+	mergeBitmapGo(dst, words, high, b)
+}
+
+func gatherBitmap(bitmap []byte, high *[BlockSize]uint32, vals []uint32, b int) int {
+	return gatherBitmapGo(bitmap, high, vals, b)
+}
+
+func gatherPositions(pos *[BlockSize]uint8, high *[BlockSize]uint32, vals []uint32, b int) int {
+	return gatherPositionsGo(pos, high, vals, b)
+}
+
+func gapsOf(gaps, docs []uint32, base uint32) { gapsGo(gaps, docs, base) }
+
+func sumGaps(dst []uint32, base uint32) { sumGapsGo(dst, base) }
