@@ -1,0 +1,44 @@
+package docset
+
+// Intersect writes the docs that are in both a and b to dst and returns how many
+// they are. dst needs min(len(a), len(b)).
+func Intersect(dst, a, b []uint32) int {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) == 0 {
+		return 0
+	}
+	return intersect(dst[:len(a)], a, b)
+}
+
+// IntersectCount returns how many docs are in both a and b.
+func IntersectCount(a, b []uint32) int {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) == 0 {
+		return 0
+	}
+	return intersectCount(a, b)
+}
+
+// Union writes the docs that are in a, in b or in both to dst and returns how
+// many they are. dst needs len(a)+len(b).
+func Union(dst, a, b []uint32) int {
+	dst = dst[:len(a)+len(b)]
+	if len(a) == 0 || len(b) == 0 {
+		return copy(dst, a) + copy(dst, b)
+	}
+	return union(dst, a, b)
+}
+
+// Subtract writes the docs of a that are not in b to dst and returns how many
+// they are. dst needs len(a).
+func Subtract(dst, a, b []uint32) int {
+	dst = dst[:len(a)]
+	if len(a) == 0 || len(b) == 0 {
+		return copy(dst, a)
+	}
+	return subtract(dst, a, b)
+}

@@ -1,0 +1,27 @@
+package docset
+
+// FilterWords writes those of docs whose bit is set to dst and returns how many
+// they are: an array and a bitset intersected. A doc outside the bitset has no
+// bit. dst needs len(docs); it may be docs.
+func FilterWords(dst, docs []uint32, base uint32, words []uint64) int {
+	return filterWords(dst[:len(docs)], docs, base, words)
+}
+
+// SubtractWords writes those of docs whose bit is not set to dst and returns how
+// many they are: an array without a bitset. A doc outside the bitset has no bit.
+// dst needs len(docs); it may be docs.
+func SubtractWords(dst, docs []uint32, base uint32, words []uint64) int {
+	return subtractWords(dst[:len(docs)], docs, base, words)
+}
+
+// WordsToDocs writes the doc of every set bit to dst and returns how many they
+// are. dst needs CountWords(words).
+func WordsToDocs(dst []uint32, base uint32, words []uint64) int {
+	return wordsToDocs(dst, base, words)
+}
+
+// DocsToWords sets the bit of each of docs and leaves the others as they are: an
+// array united into a bitset. A doc outside the bitset panics.
+func DocsToWords(words []uint64, base uint32, docs []uint32) {
+	docsToWordsGo(words, base, docs)
+}

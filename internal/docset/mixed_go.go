@@ -1,0 +1,48 @@
+package docset
+
+import "math/bits"
+
+func filterWordsGo(dst, docs []uint32, base uint32, words []uint64) int {
+	k := 0
+	for _, d := range docs {
+		// A doc below base wraps to a distance of at least 2^32-base, and the
+		// bitset ends at or before that: one compare covers both sides.
+		dst[k] = d
+		if w := uint64(d-base) / 64; w < uint64(len(words)) {
+			k += int(words[w] >> (d % 64) & 1)
+		}
+	}
+	return k
+}
+
+func subtractWordsGo(dst, docs []uint32, base uint32, words []uint64) int {
+	k := 0
+	for _, d := range docs {
+		dst[k] = d
+		bit := uint64(0)
+		if w := uint64(d-base) / 64; w < uint64(len(words)) {
+			bit = words[w] >> (d % 64) & 1
+		}
+		k += int(1 - bit)
+	}
+	return k
+}
+
+func wordsToDocsGo(dst []uint32, base uint32, words []uint64) int {
+	k := 0
+	for _, w := range words {
+		for w != 0 {
+			dst[k] = base + uint32(bits.TrailingZeros64(w))
+			k++
+			w &= w - 1
+		}
+		base += 64
+	}
+	return k
+}
+
+func docsToWordsGo(words []uint64, base uint32, docs []uint32) {
+	for _, d := range docs {
+		words[(d-base)/64] |= 1 << (d % 64)
+	}
+}

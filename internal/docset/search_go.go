@@ -1,0 +1,34 @@
+package docset
+
+// searchGo is SearchGE by a binary search whose steps are arithmetic, not
+// branches: on random targets each branch would be a coin toss.
+func searchGo(docs []uint32, target uint32) int {
+	lo, n := 0, len(docs)
+	for n > 1 {
+		half := n / 2
+		// Invariant: the answer is in [lo, lo+n].
+		if docs[lo+half-1] < target {
+			lo += half
+		}
+		n -= half
+	}
+	if n == 1 && docs[lo] < target {
+		lo++
+	}
+	return lo
+}
+
+// searchFromGo is SearchGEFrom: doubling steps, then searchGo inside the last.
+func searchFromGo(docs []uint32, from int, target uint32) int {
+	lo, step := from, 1
+	for {
+		hi := lo + step
+		if hi >= len(docs) {
+			return lo + searchGo(docs[lo:], target)
+		}
+		if docs[hi-1] >= target {
+			return lo + searchGo(docs[lo:hi-1], target)
+		}
+		lo, step = hi, step*2
+	}
+}
