@@ -1,0 +1,297 @@
+package segment
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/sheafdb/sheaf/blockcodec"
+	"github.com/sheafdb/sheaf/iterator"
+)
+
+// A Reader walks one segment, decoding a block only when it is needed. It is an
+// iterator.Iterator, an iterator.BlockIterator and an iterator.Sized. The zero
+// value is an empty list; Reset opens a segment. After Close it may be Reset
+// again; it keeps its buffers, so that in steady state nothing is allocated. One
+// goroutine uses it at a time.
+type Reader struct {
+	src     []byte
+	info    Info
+	lasts   []uint32 // last doc of each block
+	ends    []uint32 // offset behind each block
+	start   uint32   // offset of the first block
+	decoded uint64
+	err     error
+	dec     blockcodec.Decoder
+
+	// The block at hand. Once a block is loaded, the reader is on a doc of it.
+	block     int // -1 before the first, info.Blocks when there is nothing more
+	enc       Encoding
+	blockLast uint32 // last doc of the block
+	cur       uint32 // the current doc
+
+	pos, n int // packed: docs[pos] is cur, of docs[:n]; n = 0 in other encodings
+	docs   [blockcodec.BlockSize]uint32
+
+	blockFirst uint32 // run: first doc
+
+	raw      []byte   // bitset: the words as bytes
+	wordBase uint32   // bitset: number of the first word, doc/64
+	words    []uint64 // NextBlock's copy of raw
+}
+
+var (
+	_ iterator.BlockIterator = (*Reader)(nil)
+	_ iterator.Sized         = (*Reader)(nil)
+)
+
+// Reset opens src, checking its head and block table, not its checksum (see the
+// package comment). On error the reader is an empty list whose Err is that
+// error. The reader keeps a reference to src, which must not change, until Reset
+// or Close. Memory is bounded by len(src): at most 8 bytes each.
+func (r *Reader) Reset(src []byte) error {
+	r.clear()
+	info, off, err := parseHead(src)
+	if err == nil {
+		err = r.parseTable(src, info, off)
+	}
+	if err != nil {
+		r.err = err
+		return err
+	}
+	r.src, r.info = src, info
+	return nil
+}
+
+// clear makes the reader an exhausted list.
+func (r *Reader) clear() {
+	r.src, r.raw = nil, nil
+	r.info = Info{}
+	r.err = nil
+	r.decoded = 0
+	r.block = -1
+	r.pos, r.n = 0, 0
+}
+
+// parseTable decodes the block table that begins at off into lasts and ends. A
+// nil error promises that lasts ascend strictly from info.First to info.Last and
+// that every block has at least one byte, inside src.
+func (r *Reader) parseTable(src []byte, info Info, off int) error {
+	n := info.Blocks
+	body := src[:len(src)-checksumLen]
+	r.lasts = resize(r.lasts, n)
+	r.ends = resize(r.ends, n)
+	for _, column := range [][]uint32{r.lasts[:n-1], r.ends[:n-1]} {
+		used, err := r.dec.DecodeN(column, body[off:])
+		if err != nil {
+			return fromCodec(-1, off, err)
+		}
+		off += used
+	}
+	next := uint64(info.First)
+	end := uint64(off)
+	for i := range n - 1 {
+		next += uint64(r.lasts[i])
+		if next >= uint64(info.Last) {
+			return corrupt(off, "block table passes the last doc")
+		}
+		r.lasts[i] = uint32(next)
+		next++
+		end += uint64(r.ends[i]) + 1
+		if end >= uint64(len(body)) {
+			return corrupt(off, "block table passes the end")
+		}
+		r.ends[i] = uint32(end)
+	}
+	if end >= uint64(len(body)) {
+		return corrupt(off, "no bytes for the last block")
+	}
+	r.lasts[n-1] = info.Last
+	r.ends[n-1] = uint32(len(body))
+	r.start = uint32(off)
+	return nil
+}
+
+func resize(s []uint32, n int) []uint32 {
+	if cap(s) < n {
+		return make([]uint32, n)
+	}
+	return s[:n]
+}
+
+// Info returns the head of the segment, zero when none is open.
+func (r *Reader) Info() Info { return r.info }
+
+// Len returns the number of docs, as the head says.
+func (r *Reader) Len() uint64 { return r.info.Count }
+
+// BlocksDecoded returns how many blocks were decoded since Reset.
+func (r *Reader) BlocksDecoded() uint64 { return r.decoded }
+
+// Doc returns the current doc.
+func (r *Reader) Doc() uint32 { return r.cur }
+
+// Err returns the error that ended the walk, an *Error, or nil.
+func (r *Reader) Err() error { return r.err }
+
+// Close lets go of the segment. It returns nil. Err keeps its result.
+func (r *Reader) Close() error {
+	err := r.err
+	r.clear()
+	r.err = err
+	return nil
+}
+
+// Next moves to the next doc.
+func (r *Reader) Next() bool {
+	if r.pos+1 < r.n {
+		r.pos++
+		r.cur = r.docs[r.pos]
+		return true
+	}
+	return r.nextSlow()
+}
+
+func (r *Reader) nextSlow() bool {
+	if r.onBlock() && r.cur < r.blockLast {
+		if r.enc == Run {
+			r.cur++
+		} else {
+			r.seekBitset(r.cur + 1)
+		}
+		return true
+	}
+	if !r.load(r.block + 1) {
+		return false
+	}
+	r.toFirst()
+	return true
+}
+
+// SeekGE moves to the first doc >= doc. It decodes one block at most.
+func (r *Reader) SeekGE(doc uint32) bool {
+	if r.onBlock() {
+		if doc <= r.cur {
+			return true
+		}
+		if doc <= r.blockLast {
+			r.seekInBlock(doc)
+			return true
+		}
+	}
+	if !r.load(gallop(r.lasts[:r.info.Blocks], r.block+1, doc)) {
+		return false
+	}
+	r.toFirst()
+	if doc > r.cur {
+		r.seekInBlock(doc)
+	}
+	return true
+}
+
+// onBlock reports whether a block is loaded.
+func (r *Reader) onBlock() bool { return r.block >= 0 && r.block < r.info.Blocks }
+
+// gallop returns the first i >= from with lasts[i] >= doc, len(lasts) when there
+// is none. A seek is often a short one: steps double from where the reader is.
+func gallop(lasts []uint32, from int, doc uint32) int {
+	lo, step := from, 1
+	hi := lo
+	for hi < len(lasts) && lasts[hi] < doc {
+		lo = hi + 1
+		hi += step
+		step *= 2
+	}
+	hi = min(hi, len(lasts))
+	if lo >= hi {
+		return min(lo, len(lasts))
+	}
+	return lo + lowerBound(lasts[lo:hi], doc)
+}
+
+// lowerBound returns the first i with docs[i] >= doc, len(docs) when there is
+// none. The loop has no branch to mispredict.
+func lowerBound(docs []uint32, doc uint32) int {
+	at, n := 0, len(docs)
+	for n > 1 {
+		half := n / 2
+		if docs[at+half-1] < doc {
+			at += half
+		}
+		n -= half
+	}
+	if n == 1 && docs[at] < doc {
+		at++
+	}
+	return at
+}
+
+// seekInBlock moves to the first doc >= doc of the block.
+// REQUIRES: cur < doc <= blockLast.
+func (r *Reader) seekInBlock(doc uint32) {
+	switch r.enc {
+	case Run:
+		r.cur = doc
+	case Bitset:
+		r.seekBitset(doc)
+	default:
+		r.pos += 1 + lowerBound(r.docs[r.pos+1:r.n], doc)
+		r.cur = r.docs[r.pos]
+	}
+}
+
+// seekBitset moves to the first doc >= doc of a bitset block, which has one.
+// REQUIRES: 64*wordBase <= doc <= blockLast.
+func (r *Reader) seekBitset(doc uint32) {
+	i := doc/64 - r.wordBase
+	w := r.word(i) >> (doc % 64) << (doc % 64)
+	for w == 0 {
+		i++
+		w = r.word(i)
+	}
+	r.cur = (r.wordBase+i)*64 + uint32(bits.TrailingZeros64(w))
+}
+
+func (r *Reader) word(i uint32) uint64 { return binary.LittleEndian.Uint64(r.raw[8*i:]) }
+
+// toFirst moves to the first doc of a block just loaded.
+func (r *Reader) toFirst() {
+	switch r.enc {
+	case Run:
+		r.cur = r.blockFirst
+	case Bitset:
+		r.seekBitset(r.wordBase * 64)
+	default:
+		r.pos = 0
+		r.cur = r.docs[0]
+	}
+}
+
+// NextBlock moves past a block of the segment, or the rest of the one at hand.
+func (r *Reader) NextBlock(b *iterator.Block) bool {
+	if !r.onBlock() || r.cur == r.blockLast {
+		if !r.load(r.block + 1) {
+			return false
+		}
+		r.toFirst()
+	} else {
+		r.Next() // stays in the block
+	}
+	*b = iterator.Block{First: r.cur, Last: r.blockLast}
+	switch r.enc {
+	case Run:
+	case Bitset:
+		r.words = r.words[:0]
+		i := r.cur/64 - r.wordBase
+		b.Base = r.cur / 64 * 64
+		for raw := r.raw[8*i:]; len(raw) > 0; raw = raw[8:] {
+			r.words = append(r.words, binary.LittleEndian.Uint64(raw))
+		}
+		r.words[0] = r.words[0] >> (r.cur % 64) << (r.cur % 64)
+		b.Words = r.words
+	default:
+		b.Docs = r.docs[r.pos:r.n]
+		r.pos = r.n - 1
+	}
+	r.cur = r.blockLast
+	return true
+}
