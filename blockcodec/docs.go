@@ -19,15 +19,25 @@ func (e *Encoder) AppendDocs(dst []byte, docs []uint32, base uint32) []byte {
 // ascending docs, the first >= base. A doc past 2^32-1 is corrupt. What
 // DecodeBlock says of dst, src and errors holds here too.
 func (d *Decoder) DecodeDocs(dst []uint32, src []byte, base uint32) (consumed int, err error) {
-	consumed, err = d.DecodeBlock(dst, src)
-	if err != nil {
-		return 0, err
+	if len(dst) > BlockSize {
+		panic("blockcodec: more than 256 docs in a block")
 	}
-	sumGaps(dst, base)
-	if !ascending(dst, base) {
-		return 0, &CorruptError{Offset: 0, Reason: "doc past 2^32-1"}
+	consumed, ok := d.decodeDocs(dst, src, base)
+	if !ok {
+		return decodeDocsRef(dst, src, base)
 	}
 	return consumed, nil
+}
+
+// decodeDocs is DecodeDocs without reasons: false means corrupt.
+//
+// REQUIRES: len(dst) <= 256.
+func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed int, ok bool) {
+	consumed, ok = d.decode(dst, src)
+	if !ok || !sumGaps(dst, base) {
+		return 0, false
+	}
+	return consumed, true
 }
 
 // gapsGo sets gaps[i] to the docs left out before docs[i]. The slices have one
@@ -40,26 +50,13 @@ func gapsGo(gaps, docs []uint32, base uint32) {
 	}
 }
 
-// sumGapsGo turns gaps into docs, modulo 2^32.
-func sumGapsGo(dst []uint32, base uint32) {
+// sumGapsGo turns gaps into docs; false means that they passed 2^32-1.
+func sumGapsGo(dst []uint32, base uint32) bool {
+	next := uint64(base) // 257 steps of at most 2^32 do not overflow it
 	for i, g := range dst {
-		base += g
-		dst[i] = base
-		base++
+		next += uint64(g)
+		dst[i] = uint32(next)
+		next++
 	}
-}
-
-// ascending says whether dst rises strictly from base on. A step from one doc to
-// the next is 1..2^32, so sumGaps passed 2^32-1 exactly when this is false.
-func ascending(dst []uint32, base uint32) bool {
-	if len(dst) == 0 {
-		return true
-	}
-	ok := dst[0] >= base
-	for i := 1; i < len(dst); i++ {
-		if dst[i] <= dst[i-1] {
-			ok = false
-		}
-	}
-	return ok
+	return next <= 1<<32
 }

@@ -35,4 +35,4 @@ func gatherPositions(pos *[BlockSize]uint8, high *[BlockSize]uint32, vals []uint
 
 func gapsOf(gaps, docs []uint32, base uint32) { gapsGo(gaps, docs, base) }
 
-func sumGaps(dst []uint32, base uint32) { sumGapsGo(dst, base) }
+func sumGaps(dst []uint32, base uint32) bool { return sumGapsGo(dst, base) }

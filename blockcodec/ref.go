@@ -174,3 +174,21 @@ func decodeRef(dst []uint32, src []byte) (int, error) {
 	}
 	return r.off, nil
 }
+
+// decodeDocsRef decodes a block of gaps into docs from base on.
+func decodeDocsRef(dst []uint32, src []byte, base uint32) (int, error) {
+	n, err := decodeRef(dst, src)
+	if err != nil {
+		return 0, err
+	}
+	next := uint64(base) // the smallest doc that may come
+	for i, gap := range dst {
+		next += uint64(gap)
+		if next > 1<<32-1 {
+			return 0, &CorruptError{Offset: 0, Reason: "doc past 2^32-1"}
+		}
+		dst[i] = uint32(next)
+		next++
+	}
+	return n, nil
+}
