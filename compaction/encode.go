@@ -91,42 +91,17 @@ func (e *Encoder) Encode(it iterator.Iterator, generation uint64, emit func(firs
 // forEachBlock calls do with the blocks of a list until it ends, it fails or do
 // returns an error. It closes the list.
 func forEachBlock(it iterator.Iterator, do func(*iterator.Block) error) error {
-	err := eachBlock(it, do)
-	if cerr := it.Close(); cerr != nil {
+	blocks := iterator.Blocks(it)
+	var err error
+	var b iterator.Block
+	for err == nil && blocks.NextBlock(&b) {
+		err = do(&b)
+	}
+	if err == nil {
+		err = blocks.Err()
+	}
+	if cerr := blocks.Close(); cerr != nil {
 		return errors.Join(err, cerr)
 	}
 	return err
-}
-
-func eachBlock(it iterator.Iterator, do func(*iterator.Block) error) error {
-	var b iterator.Block
-	if blocks, ok := it.(iterator.BlockIterator); ok {
-		for blocks.NextBlock(&b) {
-			if err := do(&b); err != nil {
-				return err
-			}
-		}
-		return it.Err()
-	}
-	var docs [iterator.BlockSize]uint32
-	n := 0
-	for it.Next() {
-		docs[n] = it.Doc()
-		if n++; n == len(docs) {
-			if err := do(docsBlock(docs[:], &b)); err != nil {
-				return err
-			}
-			n = 0
-		}
-	}
-	if err := it.Err(); err != nil || n == 0 {
-		return err
-	}
-	return do(docsBlock(docs[:n], &b))
-}
-
-// docsBlock fills b with docs.
-func docsBlock(docs []uint32, b *iterator.Block) *iterator.Block {
-	*b = iterator.Block{First: docs[0], Last: docs[len(docs)-1], Docs: docs}
-	return b
 }
