@@ -1,0 +1,237 @@
+package iterator
+
+import "errors"
+
+// AndNot returns the docs of a that b does not hold. It owns and closes both.
+func AndNot(a, b Iterator) Iterator {
+	switch {
+	case a == nil && b == nil:
+		return Empty()
+	case b == nil:
+		return a
+	}
+	op := &andNot{len: 0}
+	if a != nil {
+		op.len = upperBound(a)
+	}
+	op.a.it, op.b.it = blockwise(a), blockwise(b)
+	op.walker.from = op
+	return op
+}
+
+// andNot is the difference of a and b.
+type andNot struct {
+	walker
+	a, b input
+	docs [BlockSize]uint32
+	// words is the memory of a result in bitset form, made when needed.
+	words []uint64
+	// decided are the docs for which b has been asked: it cannot be asked again.
+	decided progress
+	len     uint64
+	err     error
+}
+
+// Len implements Sized.
+func (op *andNot) Len() uint64 { return op.len }
+
+// Err implements Iterator.
+func (op *andNot) Err() error { return op.err }
+
+// Close implements Iterator.
+func (op *andNot) Close() error {
+	op.close()
+	return errors.Join(op.a.it.Close(), op.b.it.Close())
+}
+
+// produce implements producer.
+func (op *andNot) produce(out *Block, from uint32) bool {
+	for !op.decided.all {
+		if !op.a.reach(op.decided.next(from)) {
+			op.err = op.a.failed()
+			return false
+		}
+		upTo, found := op.subtract(out)
+		if op.err != nil {
+			return false
+		}
+		op.decided.set(upTo)
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// subtract sets out to what b leaves of the block of a, or of the front of it:
+// up to upTo there is nothing else. found is false when nothing is left, or b
+// failed.
+func (op *andNot) subtract(out *Block) (upTo uint32, found bool) {
+	a := op.a.b
+	held := op.reachB(a.First)
+	if op.err != nil {
+		return 0, false
+	}
+	if (!held || op.b.b.First > a.Last) && a.tidy() {
+		*out = a
+		return a.Last, true
+	}
+	switch {
+	case a.Docs != nil:
+		return op.subtractDocs(out, a.Docs)
+	case a.Words != nil:
+		return op.subtractWords(out, a)
+	}
+	return op.subtractRun(out, a)
+}
+
+// reachB moves b to the first doc >= from. It returns false at the end of b and
+// when it failed.
+func (op *andNot) reachB(from uint32) bool {
+	if op.b.reach(from) {
+		return true
+	}
+	op.err = op.b.failed()
+	return false
+}
+
+// subtractDocs is subtract for docs.
+func (op *andNot) subtractDocs(out *Block, docs []uint32) (upTo uint32, found bool) {
+	upTo = docs[len(docs)-1]
+	b, kept := &op.b.b, op.docs[:0]
+	for len(docs) > 0 && op.reachB(docs[0]) {
+		n := countLE(docs, b.Last)
+		kept = appendLacking(kept, docs[:n], b)
+		docs = docs[n:]
+	}
+	if op.err != nil {
+		return 0, false
+	}
+	kept = append(kept, docs...)
+	if len(kept) > 0 {
+		out.setDocs(kept)
+	}
+	return upTo, len(kept) > 0
+}
+
+// appendLacking appends those of docs that b lacks; no doc is after b.Last. dst
+// may share memory with docs when it does not start after it.
+func appendLacking(dst, docs []uint32, b *Block) []uint32 {
+	before := searchGE(docs, b.First)
+	dst = append(dst, docs[:before]...)
+	docs = docs[before:]
+	switch {
+	case b.Docs != nil:
+		return appendMissing(dst, docs, b.Docs)
+	case b.Words != nil:
+		n := len(dst)
+		dst = dst[:n+len(docs)]
+		for _, doc := range docs {
+			i := doc - b.Base
+			dst[n] = doc
+			n += int(^b.Words[i>>6] >> (i & 63) & 1)
+		}
+		return dst[:n]
+	}
+	return dst
+}
+
+// longRun is the length from which a run between two docs of b is handed out as
+// such, and not as part of a bitset.
+const longRun = 64 * 64
+
+// subtractRun is subtract for a run. REQUIRES: b is at a doc <= a.Last.
+func (op *andNot) subtractRun(out *Block, a Block) (upTo uint32, found bool) {
+	b := &op.b.b
+	switch {
+	case b.First > a.First && b.First-a.First >= longRun:
+		out.setRun(a.First, b.First-1)
+		return out.Last, true
+	case b.Docs == nil && b.Words == nil && b.First <= a.First:
+		return min(a.Last, b.Last), false
+	}
+	// A bitset over the front of the run, as far as it goes.
+	a.Base = a.First &^ 63
+	a.Last = min(a.Last, a.Base|(maxWords<<6-1))
+	a.Words = op.ownWords(int((a.Last-a.Base)>>6) + 1)
+	clear(a.Words)
+	setRange(a.Words, a.First-a.Base, a.Last-a.Base)
+	return op.clearHeld(out, a)
+}
+
+// subtractWords is subtract for a bitset.
+func (op *andNot) subtractWords(out *Block, a Block) (upTo uint32, found bool) {
+	if len(a.Words) > maxWords {
+		a.cutAfter(a.Base + maxWords<<6 - 1)
+	}
+	words := op.ownWords(len(a.Words))
+	copy(words, a.Words)
+	words[0] &^= lowMask(a.First)
+	words[len(words)-1] &= upToMask(a.Last)
+	a.Words = words
+	return op.clearHeld(out, a)
+}
+
+// ownWords returns n words of memory of the operation.
+func (op *andNot) ownWords(n int) []uint64 {
+	if op.words == nil {
+		op.words = make([]uint64, maxWords)
+	}
+	return op.words[:n]
+}
+
+// clearHeld clears the docs that b holds in a, a bitset in the memory of the
+// operation.
+func (op *andNot) clearHeld(out *Block, a Block) (upTo uint32, found bool) {
+	b := &op.b.b
+	for todo := a.First; op.reachB(todo) && b.First <= a.Last; {
+		last := min(b.Last, a.Last)
+		andNotRange(a.Words, a.Base, b, last)
+		if last == a.Last {
+			break
+		}
+		todo = last + 1
+	}
+	if op.err != nil {
+		return 0, false
+	}
+	for _, x := range a.Words {
+		if x != 0 {
+			out.setWords(a.Base, a.Words)
+			return a.Last, true
+		}
+	}
+	return a.Last, false
+}
+
+// andNotRange clears the bits from b.First up to last that b holds in words,
+// whose first bit is base. REQUIRES: base <= b.First <= last <= b.Last.
+func andNotRange(words []uint64, base uint32, b *Block, last uint32) {
+	switch {
+	case b.Docs != nil:
+		for _, doc := range b.Docs {
+			if doc > last {
+				return
+			}
+			i := doc - base
+			words[i>>6] &^= 1 << (i & 63)
+		}
+	case b.Words != nil:
+		lo, hi := (b.First-base)>>6, (last-base)>>6
+		theirs := b.Words[(b.First-b.Base)>>6:]
+		// Bits of theirs outside b.First..last do not count.
+		keep := ^lowMask(b.First)
+		if lo < hi {
+			words[lo] &^= theirs[0] & keep
+			ours, theirs := words[lo+1:hi], theirs[1:]
+			for i := range ours {
+				ours[i] &^= theirs[i]
+			}
+			words[hi] &^= theirs[len(ours)] & upToMask(last)
+			return
+		}
+		words[lo] &^= theirs[0] & keep & upToMask(last)
+	default:
+		clearRange(words, b.First-base, last-base)
+	}
+}

@@ -1,0 +1,113 @@
+package iterator
+
+// Count returns the number of docs in the block, at most 2^32.
+func (b *Block) Count() uint64 {
+	switch {
+	case b.Docs != nil:
+		return uint64(len(b.Docs))
+	case b.Words != nil:
+		return uint64(popcount(b.Words))
+	}
+	return uint64(b.Last-b.First) + 1
+}
+
+// AppendTo appends the docs of the block to dst. A run can be long: what is
+// appended is as much as Count says.
+func (b *Block) AppendTo(dst []uint32) []uint32 {
+	switch {
+	case b.Docs != nil:
+		return append(dst, b.Docs...)
+	case b.Words != nil:
+		return appendBits(dst, b.Words, b.Base)
+	}
+	for doc := b.First; ; doc++ {
+		dst = append(dst, doc)
+		if doc == b.Last {
+			return dst
+		}
+	}
+}
+
+// setDocs makes b the block of docs, which are not empty.
+func (b *Block) setDocs(docs []uint32) {
+	*b = Block{First: docs[0], Last: docs[len(docs)-1], Docs: docs}
+}
+
+// setRun makes b the run first..last.
+func (b *Block) setRun(first, last uint32) {
+	*b = Block{First: first, Last: last}
+}
+
+// setWords makes b the block of the bits of words that are set, of which there
+// must be one, without the zero words around them.
+func (b *Block) setWords(base uint32, words []uint64) {
+	first := nextSet(words, 0)
+	last := prevSet(words, uint32(len(words))<<6-1)
+	lo, hi := first>>6, last>>6
+	*b = Block{First: base + first, Last: base + last, Base: base + lo<<6, Words: words[lo : hi+1]}
+}
+
+// after returns the first doc of b that is > doc. REQUIRES: doc < b.Last.
+func (b *Block) after(doc uint32) uint32 {
+	if doc < b.First {
+		return b.First
+	}
+	switch {
+	case b.Docs != nil:
+		return b.Docs[searchGE(b.Docs, doc+1)]
+	case b.Words != nil:
+		return b.Base + nextSet(b.Words, doc+1-b.Base)
+	}
+	return doc + 1
+}
+
+// The two functions below cut a block without writing to its slices. In the
+// bitset form that leaves bits outside First..Last set in the first and the last
+// word, which a block that is handed out may not have; all code of this package
+// that works on cut blocks heeds First and Last. tidy tells.
+
+// cutBefore drops the docs < doc. REQUIRES: doc <= b.Last.
+func (b *Block) cutBefore(doc uint32) {
+	if doc <= b.First {
+		return
+	}
+	switch {
+	case b.Docs != nil:
+		b.Docs = b.Docs[searchGE(b.Docs, doc):]
+		b.First = b.Docs[0]
+	case b.Words != nil:
+		b.First = b.Base + nextSet(b.Words, doc-b.Base)
+		skip := (b.First - b.Base) >> 6
+		b.Words = b.Words[skip:]
+		b.Base += skip << 6
+	default:
+		b.First = doc
+	}
+}
+
+// cutAfter drops the docs > doc. REQUIRES: doc >= b.First.
+func (b *Block) cutAfter(doc uint32) {
+	if doc >= b.Last {
+		return
+	}
+	switch {
+	case b.Docs != nil:
+		b.Docs = b.Docs[:countLE(b.Docs, doc)]
+		b.Last = b.Docs[len(b.Docs)-1]
+	case b.Words != nil:
+		b.Last = b.Base + prevSet(b.Words, doc-b.Base)
+		b.Words = b.Words[:(b.Last-b.Base)>>6+1]
+	default:
+		b.Last = doc
+	}
+}
+
+// tidy reports whether the block may be handed out as it is: whether no bit
+// outside First..Last is set.
+func (b *Block) tidy() bool {
+	if b.Words == nil {
+		return true
+	}
+	n := len(b.Words) - 1
+	return b.Words[0]&lowMask(b.First) == 0 && b.Words[n]&^upToMask(b.Last) == 0
+}

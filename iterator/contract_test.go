@@ -1,0 +1,105 @@
+package iterator_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/sheafdb/sheaf/internal/itertest"
+	"github.com/sheafdb/sheaf/iterator"
+)
+
+// TestContract runs the contract test over every iterator of the package, and
+// over the doubles that the other tests build on.
+func TestContract(t *testing.T) {
+	rng := newRand(t)
+	for name, docs := range lists(rng) {
+		t.Run(name, func(t *testing.T) {
+			bm := new(iterator.Bitmap)
+			bm.AddMany(docs)
+			noise := merged(random(rng, 5000, 1<<32), random(rng, 5000, 1<<17), []uint32{0, 1<<32 - 1})
+			extra := without(noise, docs)
+			half := len(extra) / 2
+			some, others, all := merged(docs, extra[:half]), merged(docs, extra[half:]), merged(docs, noise)
+			extraBitmap := new(iterator.Bitmap)
+			extraBitmap.AddMany(extra)
+			parts := split(rng, docs, 5)
+			// Every doc twice or more, the noise once.
+			twice := slices.Concat(parts, [][]uint32{docs, extra})
+
+			for name, open := range map[string]func() iterator.Iterator{
+				"double mixed": func() iterator.Iterator { return itertest.Mixed(docs, rng) },
+				"slice":        func() iterator.Iterator { return iterator.FromSlice(docs) },
+				"bitmap":       func() iterator.Iterator { return iterator.FromBitmap(bm) },
+				"and": func() iterator.Iterator {
+					return iterator.And(form(t, rng, docs), form(t, rng, all))
+				},
+				"and of three": func() iterator.Iterator {
+					return iterator.And(form(t, rng, some), form(t, rng, others), form(t, rng, all))
+				},
+				"and not": func() iterator.Iterator {
+					return iterator.AndNot(form(t, rng, all), form(t, rng, extra))
+				},
+				"exclude": func() iterator.Iterator {
+					return iterator.Exclude(form(t, rng, all), extraBitmap)
+				},
+				"or":         func() iterator.Iterator { return iterator.Or(forms(t, rng, parts)...) },
+				"at least 2": func() iterator.Iterator { return iterator.AtLeast(2, forms(t, rng, twice)...) },
+				"at least 3": func() iterator.Iterator {
+					return iterator.AtLeast(3, forms(t, rng, slices.Concat(twice, [][]uint32{docs}))...)
+				},
+			} {
+				itertest.Run(t, name, docs, open, 65535, 65536)
+			}
+		})
+	}
+}
+
+// forms wraps each of the lists.
+func forms(t testing.TB, rng *rand.Rand, lists [][]uint32) []iterator.Iterator {
+	its := make([]iterator.Iterator, len(lists))
+	for i, docs := range lists {
+		its[i] = form(t, rng, docs)
+	}
+	return its
+}
+
+// without returns the docs of a that b lacks.
+func without(a, b []uint32) []uint32 {
+	return slices.DeleteFunc(slices.Clone(a), func(doc uint32) bool {
+		_, found := slices.BinarySearch(b, doc)
+		return found
+	})
+}
+
+var errTest = errors.New("test error")
+
+// TestContractFailing runs the contract test of failing iterators.
+func TestContractFailing(t *testing.T) {
+	rng := newRand(t)
+	docs := random(rng, 3000, 1<<16)
+	more := merged(docs, random(rng, 1000, 1<<16))
+	fails := func(docs []uint32) iterator.Iterator { return itertest.FailAfter(docs[:len(docs)/2], errTest) }
+	for name, test := range map[string]struct {
+		want []uint32
+		open func() iterator.Iterator
+	}{
+		"fail":       {nil, func() iterator.Iterator { return iterator.Fail(errTest) }},
+		"double":     {docs, func() iterator.Iterator { return fails(docs) }},
+		"and, small": {docs, func() iterator.Iterator { return iterator.And(fails(docs), form(t, rng, more)) }},
+		"and, large": {docs, func() iterator.Iterator { return iterator.And(form(t, rng, docs), fails(more)) }},
+		"and, plain": {docs, func() iterator.Iterator { return iterator.And(form(t, rng, docs), itertest.Plain(fails(more))) }},
+		"or":         {more, func() iterator.Iterator { return iterator.Or(form(t, rng, docs), fails(more)) }},
+		"at least 2": {docs, func() iterator.Iterator {
+			return iterator.AtLeast(2, form(t, rng, docs), fails(docs), fails(docs))
+		}},
+		"and not, a":    {without(more, docs), func() iterator.Iterator { return iterator.AndNot(fails(more), form(t, rng, docs)) }},
+		"and not, b":    {without(more, docs), func() iterator.Iterator { return iterator.AndNot(form(t, rng, more), fails(docs)) }},
+		"and not, both": {without(more, docs), func() iterator.Iterator { return iterator.AndNot(fails(more), fails(docs)) }},
+	} {
+		for range 20 {
+			itertest.RunFailing(t, name, test.want, errTest, test.open)
+		}
+	}
+}

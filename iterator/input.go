@@ -1,0 +1,136 @@
+package iterator
+
+import "errors"
+
+// batched makes a BlockIterator of a plain Iterator by collecting its docs. It
+// stays inside this package, where nothing seeks backwards nor asks Doc after
+// NextBlock: after a short block the iterator below is past its end.
+type batched struct {
+	Iterator
+	buf [BlockSize]uint32
+}
+
+// NextBlock implements BlockIterator. An error after some docs shows at the
+// next call: the docs before it are right.
+func (it *batched) NextBlock(b *Block) bool {
+	n := 0
+	for n < len(it.buf) && it.Next() {
+		it.buf[n] = it.Doc()
+		n++
+	}
+	if n == 0 {
+		return false
+	}
+	b.setDocs(it.buf[:n])
+	return true
+}
+
+// blockwise returns it as a BlockIterator. nil stands for the empty list.
+func blockwise(it Iterator) BlockIterator {
+	switch it := it.(type) {
+	case nil:
+		return &sliceIterator{}
+	case BlockIterator:
+		return it
+	}
+	return &batched{Iterator: it}
+}
+
+// input is the side of a set operation that reads one of its inputs: the
+// iterator and the block of it that has not been passed yet.
+type input struct {
+	it BlockIterator
+	// b holds docs of the list not passed yet when live. It may be cut, see
+	// cutBefore.
+	b    Block
+	live bool
+	// over says that it has returned false, be it at the end or by an error.
+	over bool
+	// span is about the distance of docs that a block of this list covers, 0
+	// when not known.
+	span uint32
+}
+
+// next makes b the block after the current one.
+func (in *input) next() bool {
+	if in.over || !in.it.NextBlock(&in.b) {
+		in.live, in.over = false, true
+		return false
+	}
+	in.live = true
+	// A block after SeekGE is only the rest of one: forget slowly.
+	in.span = max(in.b.Last-in.b.First, in.span/2)
+	return true
+}
+
+// reach makes b start at the first doc >= from of the list. It returns false
+// when there is none or the iterator failed. from never gets smaller from call
+// to call.
+//
+// Walking to a block that lies behind the next one costs the decoding of all
+// between, seeking costs a search and hands out a single doc. So reach walks
+// when from lies within about a block of where the iterator stands, and seeks
+// otherwise. That follows the ratio of the sizes of two lists that are met, and
+// follows it where the lists are clustered, too.
+func (in *input) reach(from uint32) bool {
+	if in.live && in.b.Last >= from {
+		in.b.cutBefore(from)
+		return true
+	}
+	if in.over {
+		return false
+	}
+	near := from == 0
+	if in.live {
+		// The span of a list that was only sought is not known: the block
+		// that the search has decoded is at hand, and tells.
+		near = in.span == 0 || from-in.b.Last <= in.span
+	}
+	if near {
+		if !in.next() {
+			return false
+		}
+		if in.b.Last >= from {
+			in.b.cutBefore(from)
+			return true
+		}
+	}
+	if !in.it.SeekGE(from) {
+		in.live, in.over = false, true
+		return false
+	}
+	doc := in.it.Doc()
+	in.b.setRun(doc, doc)
+	in.live = true
+	return true
+}
+
+// failed returns the error of the input, nil when it merely ran out.
+func (in *input) failed() error {
+	if !in.over {
+		return nil
+	}
+	return in.it.Err()
+}
+
+// newInputs wraps its, less those that are nil.
+func newInputs(its []Iterator) []input {
+	ins := make([]input, 0, len(its))
+	for _, it := range its {
+		if it != nil {
+			ins = append(ins, input{it: blockwise(it)})
+		}
+	}
+	return ins
+}
+
+// closeInputs closes all inputs and joins the errors.
+func closeInputs(ins []input) error {
+	var errs []error
+	for i := range ins {
+		if err := ins[i].it.Close(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
