@@ -1,0 +1,200 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sheafdb/sheaf/iterator"
+)
+
+// pieceBits is the log of the range of docs in one stored piece of a deletion. 16
+// containers of a Roaring bitmap are at most 128 KiB and a head, which keeps
+// values small whatever is deleted.
+const pieceBits = 20
+
+// A deletion is what one commit deleted.
+type deletion struct {
+	docs   *iterator.Bitmap // all of them; never changed
+	pieces []deletionPiece
+}
+
+// deletionPiece is the stored form of docs number<<pieceBits and up.
+type deletionPiece struct {
+	number uint16
+	bytes  []byte
+}
+
+// newDeletion makes a deletion of docs, strictly ascending and not empty.
+func newDeletion(docs []uint32) (*deletion, error) {
+	d := &deletion{docs: new(iterator.Bitmap)}
+	for len(docs) > 0 {
+		number := docs[0] >> pieceBits
+		n := 1
+		for n < len(docs) && docs[n]>>pieceBits == number {
+			n++
+		}
+		piece := new(iterator.Bitmap)
+		piece.AddMany(docs[:n])
+		piece.RunOptimize()
+		b, err := piece.ToBytes()
+		if err != nil {
+			return nil, err
+		}
+		d.pieces = append(d.pieces, deletionPiece{uint16(number), b})
+		d.docs.Or(piece)
+		docs = docs[n:]
+	}
+	return d, nil
+}
+
+// parsePiece reads the stored form of a piece and checks all of it: Roaring
+// itself does not, and a bitmap that is not sound would answer wrongly later.
+func parsePiece(number uint16, value []byte) (*iterator.Bitmap, error) {
+	bm := new(iterator.Bitmap)
+	if err := bm.UnmarshalBinary(value); err != nil {
+		return nil, fmt.Errorf("%w: deleted docs: %w", ErrCorrupt, err)
+	}
+	if err := bm.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: deleted docs: %w", ErrCorrupt, err)
+	}
+	if bm.GetSerializedSizeInBytes() != uint64(len(value)) {
+		return nil, corruptf("deleted docs: %d bytes, %d of them used", len(value), bm.GetSerializedSizeInBytes())
+	}
+	if bm.IsEmpty() {
+		return nil, corruptf("deleted docs: none")
+	}
+	if bm.Minimum()>>pieceBits != uint32(number) || bm.Maximum()>>pieceBits != uint32(number) {
+		return nil, corruptf("deleted docs: %d..%d are not of piece %d", bm.Minimum(), bm.Maximum(), number)
+	}
+	return bm, nil
+}
+
+// deletions are the deleted docs of all generations that have some. It never
+// changes but for its cache: a snapshot keeps the one of its moment.
+type deletions struct {
+	gens []uint64 // ascending
+	docs []*iterator.Bitmap
+
+	mu     sync.Mutex
+	unions map[int]*iterator.Bitmap // i -> union of docs[i:]
+}
+
+// with returns deletions that hold one generation more, the newest.
+func (d *deletions) with(gen uint64, docs *iterator.Bitmap) *deletions {
+	// Appending may share the arrays: d itself never looks behind its length, and
+	// only the newest deletions are ever appended to.
+	return &deletions{gens: append(d.gens, gen), docs: append(d.docs, docs)}
+}
+
+// after returns deletions without the generations up to gen.
+func (d *deletions) after(gen uint64) *deletions {
+	i := d.index(gen)
+	return &deletions{
+		gens: append([]uint64(nil), d.gens[i:]...),
+		docs: append([]*iterator.Bitmap(nil), d.docs[i:]...),
+	}
+}
+
+// index returns the index of the first generation greater than gen.
+func (d *deletions) index(gen uint64) int {
+	lo, hi := 0, len(d.gens)
+	for lo < hi {
+		if mid := (lo + hi) / 2; d.gens[mid] <= gen {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// newest returns the newest generation with deletions, 0 when there is none.
+func (d *deletions) newest() uint64 {
+	if len(d.gens) == 0 {
+		return 0
+	}
+	return d.gens[len(d.gens)-1]
+}
+
+// hidden returns the docs that generations greater than gen deleted: what must
+// not be seen of postings of gen. nil when there are none. The bitmap is shared
+// and must not be changed.
+func (d *deletions) hidden(gen uint64) *iterator.Bitmap {
+	i := d.index(gen)
+	switch len(d.docs) - i {
+	case 0:
+		return nil
+	case 1:
+		return d.docs[i]
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if u := d.unions[i]; u != nil {
+		return u
+	}
+	// Start from the nearest union that is there.
+	j := i + 1
+	for j < len(d.docs) && d.unions[j] == nil {
+		j++
+	}
+	var u *iterator.Bitmap
+	if j < len(d.docs) {
+		u = d.unions[j].Clone()
+	} else {
+		u = new(iterator.Bitmap)
+	}
+	for ; j > i; j-- {
+		u.Or(d.docs[j-1])
+	}
+	if d.unions == nil {
+		d.unions = make(map[int]*iterator.Bitmap)
+	}
+	d.unions[i] = u
+	return u
+}
+
+// loadDeletions reads all deleted docs of a view.
+func loadDeletions(v kvView) (*deletions, error) {
+	d := &deletions{}
+	err := walkDeletions(v, func(gen uint64, _ []byte, piece *iterator.Bitmap, err error) error {
+		if err != nil {
+			return err
+		}
+		if gen != d.newest() || len(d.gens) == 0 {
+			d.gens = append(d.gens, gen)
+			d.docs = append(d.docs, new(iterator.Bitmap))
+		}
+		d.docs[len(d.docs)-1].Or(piece)
+		return nil
+	})
+	return d, err
+}
+
+// walkDeletions calls f for each stored piece, in order. An error that f gets is
+// about that piece; when f returns nil, the walk goes on.
+func walkDeletions(v kvView, f func(gen uint64, key []byte, piece *iterator.Bitmap, err error) error) error {
+	c, err := v.cursor(deletedLower, deletedUpper)
+	if err != nil {
+		return err
+	}
+	for ok := c.first(); ok; ok = c.next() {
+		gen, number, ok := parseDeletedKey(c.key())
+		var piece *iterator.Bitmap
+		var perr error
+		if !ok {
+			perr = corruptf("key is none of this package")
+		} else if value, err := c.value(); err != nil {
+			perr = err
+		} else {
+			piece, perr = parsePiece(number, value)
+		}
+		if perr != nil {
+			perr = termErr(nil, c.key(), perr)
+		}
+		if err := f(gen, c.key(), piece, perr); err != nil {
+			return errors.Join(err, c.close())
+		}
+	}
+	return errors.Join(c.err(), c.close())
+}

@@ -1,0 +1,114 @@
+package store
+
+import "context"
+
+// The ordered key-value engine below a store, as narrow as a store can live
+// with. Everything else in this package speaks to these interfaces; pebble.go is
+// the one implementation. Keys are ordered bytewise. Values are at most 256 KiB.
+//
+// Byte slices given to these methods are not kept; those returned belong to the
+// engine, for as long as each method says.
+
+// A kv is an open engine. All methods may be called by several goroutines at
+// once. After close no method may be called.
+type kv interface {
+	// apply makes all writes of b visible at once, and durable together: after a
+	// crash all or none are there, and none without those applied before it. It
+	// may return before they are durable; then wait, when not nil, must be called
+	// once and returns when they are. With sync false they are merely visible.
+	// The writes belong to the engine from then on.
+	apply(b kvWrites, sync bool) (wait func() error, err error)
+	// newWrites returns an empty batch with room for about size bytes.
+	newWrites(size int) kvWrites
+	// sync returns when all that was applied before is durable.
+	sync() error
+	// view pins the present state.
+	view() (kvView, error)
+	// newTables starts the replacement of a key range.
+	newTables() (kvTables, error)
+	// checkpoint makes a copy of the engine's files in dir, which must not exist.
+	checkpoint(dir string) error
+	// check reads all that is stored, values too, and returns the first fault.
+	check() error
+	// metrics returns figures that are cheap to get.
+	metrics() kvMetrics
+	close() error
+}
+
+// kvWrites is a batch of writes. It is used by one goroutine.
+type kvWrites interface {
+	set(key, value []byte) error
+	del(key []byte) error
+	// discard frees a batch that was not applied.
+	discard()
+}
+
+// A kvView is a fixed state of the engine: it does not change while others
+// write, nor when ranges are replaced. Its methods may be called by several
+// goroutines at once.
+type kvView interface {
+	// cursor returns a cursor over the keys of [lower, upper); nil means no bound.
+	// It stays usable after the view is closed, and must be closed itself.
+	cursor(lower, upper []byte) (kvCursor, error)
+	close() error
+}
+
+// A kvCursor walks keys upwards; values are fetched only when asked for. It is
+// unpositioned at first. When a method returns false, err tells an error from
+// the end. It is used by one goroutine.
+type kvCursor interface {
+	first() bool
+	next() bool
+	// seekGE moves to the first key >= key, in any direction.
+	seekGE(key []byte) bool
+	// seekTerm does the same, but ends where the term prefix of key ends; it may
+	// know without reading that there is nothing. Until the next call of first or
+	// seekGE, next ends there too.
+	seekTerm(key []byte) bool
+	// valid reports what the last first, next, seekGE or seekTerm returned.
+	valid() bool
+	// key is valid until the cursor moves.
+	key() []byte
+	// valueLen does not fetch the value.
+	valueLen() int
+	// value is valid until the cursor moves or value is called again.
+	value() ([]byte, error)
+	err() error
+	close() error
+}
+
+// kvTables builds sorted tables beside the store, and puts them in place of a
+// key range. It is used by one goroutine.
+type kvTables interface {
+	// set adds a key. Keys must come in strictly ascending order.
+	set(key, value []byte) error
+	// finish closes the last table, durably. No set may follow.
+	finish() error
+	// cursor walks what was written, after finish, reading it back from disk.
+	cursor() (kvCursor, error)
+	// replace puts the tables in place of all keys of [lower, upper), in one
+	// atomic and durable step, after finish. All keys set must lie within; both
+	// bounds must be term prefixes or ends of them. Views see what they saw before.
+	replace(ctx context.Context, lower, upper []byte) error
+	// bytes returns what was set so far: keys and values.
+	bytes() int64
+	// discard removes the tables. It must be called at the end, in any case.
+	discard() error
+}
+
+// kvMetrics are figures of the engine. Sizes are in bytes.
+type kvMetrics struct {
+	diskBytes      uint64
+	memTableBytes  uint64
+	walBytes       uint64
+	cacheBytes     int64
+	cacheHits      int64
+	cacheMisses    int64
+	readAmp        int
+	zombieBytes    uint64
+	compactionDebt uint64
+	bgErrors       uint64
+	corruptions    uint64
+	writeStalls    uint64
+	diskSlow       uint64
+}

@@ -1,0 +1,187 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Format versions of a store: what is in the directory and how its keys are made.
+// Values have versions of their own.
+//
+//	1  the first
+const (
+	FormatVersion       = 1
+	oldestFormatVersion = 1
+)
+
+// The marker says that a directory is a store, and of which format, before
+// anything in it is touched. It comes last when a store is made: first
+// markerNew, then the database with its meta records, then the rename. So with
+// a marker a database that cannot be found is an error, not an empty store; with
+// markerNew alone nothing was ever committed, and making it is done again.
+const (
+	markerName = "SHEAF"
+	markerNew  = "SHEAF.new"
+	lockName   = "LOCK"
+
+	markerText   = "sheaf store, format "
+	maxMarkerLen = 64
+)
+
+func markerLine(version int) string { return markerText + strconv.Itoa(version) + "\n" }
+
+// parseMarker returns the format version in a marker.
+func parseMarker(b []byte) (int, error) {
+	s, ok := strings.CutPrefix(string(b), markerText)
+	if !ok {
+		return 0, ErrNotStore
+	}
+	digits, ok := strings.CutSuffix(s, "\n")
+	if !ok {
+		return 0, ErrNotStore
+	}
+	v, err := strconv.Atoi(digits)
+	if err != nil || v < 1 || markerLine(v) != string(b) {
+		return 0, ErrNotStore
+	}
+	return v, checkFormat(v)
+}
+
+func checkFormat(v int) error {
+	if v > FormatVersion {
+		return fmt.Errorf("%w: format %d, this version reads up to %d", ErrTooNew, v, FormatVersion)
+	}
+	if v < oldestFormatVersion {
+		return corruptf("format %d", v)
+	}
+	return nil
+}
+
+// dirState is what a directory looks like before it is opened.
+type dirState int
+
+const (
+	dirMissing dirState = iota
+	dirEmpty            // or left by a creation that did not end
+	dirStore
+)
+
+// inspectDir looks at dir and changes nothing. ErrNotStore and ErrTooNew are
+// final.
+func inspectDir(fsys vfs.FS, dir string) (dirState, error) {
+	info, err := fsys.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return dirMissing, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if !info.IsDir() {
+		return 0, fmt.Errorf("%w: %s is not a directory", ErrNotStore, dir)
+	}
+	marker, err := readMarker(fsys, fsys.PathJoin(dir, markerName))
+	if err == nil {
+		if _, err := parseMarker(marker); err != nil {
+			return 0, fmt.Errorf("%w (%s)", err, dir)
+		}
+		return dirStore, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	names, err := fsys.List(dir)
+	if err != nil {
+		return 0, err
+	}
+	ours := false
+	for _, n := range names {
+		ours = ours || n == markerNew
+	}
+	for _, n := range names {
+		if n != lockName && !ours {
+			return 0, fmt.Errorf("%w: %s has files but no %s", ErrNotStore, dir, markerName)
+		}
+	}
+	return dirEmpty, nil
+}
+
+func readMarker(fsys vfs.FS, path string) ([]byte, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxMarkerLen))
+	return b, errors.Join(err, f.Close())
+}
+
+// makeDir makes dir and what is missing above it, durably.
+func makeDir(fsys vfs.FS, dir string) error {
+	if err := fsys.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return syncDir(fsys, fsys.PathDir(dir))
+}
+
+func syncDir(fsys vfs.FS, dir string) error {
+	d, err := fsys.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// createStore makes a new store in dir, which is empty and locked. It closes the
+// database again: the first log of a Pebble database cannot tell damage from its
+// end, and must not hold anything that matters.
+func createStore(dir string, o *Options, lock *pebble.Lock) error {
+	if err := writeMarkerNew(o.fs, dir); err != nil {
+		return err
+	}
+	e, err := openPebble(dir, o, lock, true)
+	if err != nil {
+		return err
+	}
+	w := e.newWrites(64)
+	if err := errors.Join(
+		w.set(keyFormat, []byte(strconv.Itoa(FormatVersion))),
+		w.set(keyGeneration, appendGeneration(nil, 0)),
+	); err != nil {
+		w.discard()
+		return errors.Join(err, e.close())
+	}
+	wait, err := e.apply(w, true)
+	if err == nil {
+		err = wait()
+	}
+	if err = errors.Join(err, e.close()); err != nil {
+		return err
+	}
+	return publishMarker(o.fs, dir)
+}
+
+func writeMarkerNew(fsys vfs.FS, dir string) error {
+	f, err := fsys.Create(fsys.PathJoin(dir, markerNew), vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte(markerLine(FormatVersion)))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return syncDir(fsys, dir)
+}
+
+// publishMarker turns markerNew into the marker: from here on it is a store.
+func publishMarker(fsys vfs.FS, dir string) error {
+	if err := fsys.Rename(fsys.PathJoin(dir, markerNew), fsys.PathJoin(dir, markerName)); err != nil {
+		return err
+	}
+	return syncDir(fsys, dir)
+}

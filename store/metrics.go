@@ -1,0 +1,54 @@
+package store
+
+// Metrics are figures that cost next to nothing to get. Sizes are in bytes.
+type Metrics struct {
+	Generation     uint64 // number of the last commit
+	Deletions      int    // generations with deleted docs that compaction has not worked in yet
+	OpenSnapshots  int    // snapshots that were not closed
+	DiskBytes      uint64 // everything in the directory
+	LogBytes       uint64 // the log, a part of DiskBytes
+	MemTableBytes  uint64
+	ZombieBytes    uint64 // files kept on disk only for open snapshots
+	CacheBytes     int64
+	CacheHits      int64 // block reads answered by the cache, since Open
+	CacheMisses    int64
+	ReadAmp        int    // sorted runs that a look-up may have to ask
+	CompactionDebt uint64 // what the key-value store has still to rewrite
+	// Since Open:
+	BackgroundErrors uint64
+	Corruptions      uint64 // reads that met damage
+	WriteStalls      uint64
+	SlowDisk         uint64
+}
+
+// Metrics returns the present figures, all zero when the store is closed.
+func (s *Store) Metrics() Metrics {
+	if s.begin() != nil {
+		return Metrics{}
+	}
+	defer s.end()
+	k := s.kv.metrics()
+	m := Metrics{
+		DiskBytes:        k.diskBytes,
+		LogBytes:         k.walBytes,
+		MemTableBytes:    k.memTableBytes,
+		ZombieBytes:      k.zombieBytes,
+		CacheBytes:       k.cacheBytes,
+		CacheHits:        k.cacheHits,
+		CacheMisses:      k.cacheMisses,
+		ReadAmp:          k.readAmp,
+		CompactionDebt:   k.compactionDebt,
+		BackgroundErrors: k.bgErrors,
+		Corruptions:      k.corruptions,
+		WriteStalls:      k.writeStalls,
+		SlowDisk:         k.diskSlow,
+	}
+	s.commitMu.Lock()
+	m.Generation = s.generation
+	m.Deletions = len(s.deletions.gens)
+	s.commitMu.Unlock()
+	s.lifeMu.Lock()
+	m.OpenSnapshots = s.open
+	s.lifeMu.Unlock()
+	return m
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Defaults and bounds of Options, in bytes.
+const (
+	DefaultCacheSize    = 64 << 20
+	DefaultMemTableSize = 32 << 20
+	minMemTableSize     = 64 << 10
+	maxMemTableSize     = 2 << 30
+)
+
+// Options say how a store is opened. The zero value, and nil, mean the defaults.
+// None of them is stored: a store may be opened with other options next time.
+type Options struct {
+	// CacheSize is the memory for blocks of keys and values, in bytes. Keys take
+	// about 50 bytes a segment; values are also cached by the operating system.
+	// 0 means DefaultCacheSize.
+	CacheSize int64
+	// MemTableSize is how much is committed, in bytes, before it moves from
+	// memory (and log) to a sorted file. Up to 4 of them may exist for a moment.
+	// 0 means DefaultMemTableSize; else 64 KiB to 2 GiB.
+	MemTableSize int64
+	// ReadOnly opens the store without changing anything in it. The directory
+	// must still be writable, for the lock. A missing store is an error.
+	ReadOnly bool
+	// Logger gets what the key-value store reports: errors of background work,
+	// damage, slow disks; its routine at level Debug. nil discards it.
+	Logger *slog.Logger
+
+	// fs is the file system; nil means the real one. Tests set it.
+	fs vfs.FS
+}
+
+// EnsureDefaults sets every field that is zero to its default.
+func (o *Options) EnsureDefaults() {
+	if o.CacheSize == 0 {
+		o.CacheSize = DefaultCacheSize
+	}
+	if o.MemTableSize == 0 {
+		o.MemTableSize = DefaultMemTableSize
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.fs == nil {
+		o.fs = privateFS{vfs.Default}
+	}
+}
+
+// Validate returns an error that names every field out of its range. It expects
+// the defaults to be set.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.CacheSize < 0 {
+		errs = append(errs, fmt.Errorf("store: options: CacheSize %d is negative", o.CacheSize))
+	}
+	if o.MemTableSize < minMemTableSize || o.MemTableSize > maxMemTableSize {
+		errs = append(errs, fmt.Errorf("store: options: MemTableSize %d is not between %d and %d",
+			o.MemTableSize, minMemTableSize, maxMemTableSize))
+	}
+	return errors.Join(errs...)
+}

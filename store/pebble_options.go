@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
+)
+
+// newPebbleOptions returns what every open of a store's Pebble uses. What is
+// irreversible in it (format version, comparer, merger) is part of the store's
+// format.
+func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
+	compression := newCompression()
+	po := &pebble.Options{
+		FS: o.fs,
+		// 21: replacing ranges, logs that tell damage from their end, a checksum in
+		// the footer of tables. 24 would add value separation, which this version
+		// of Pebble does not do reliably yet.
+		FormatMajorVersion:          pebble.FormatTableFormatV6,
+		Comparer:                    newComparer(),
+		Logger:                      pebbleLogger{o.Logger},
+		EventListener:               ev.listener(o.Logger),
+		CacheSize:                   o.CacheSize,
+		MemTableSize:                uint64(o.MemTableSize),
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       4,
+		L0StopWritesThreshold:       24,
+		LBaseMaxBytes:               256 << 20,
+		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
+		BytesPerSync:                1 << 20,
+		ReadOnly:                    o.ReadOnly,
+	}
+	po.TargetFileSizes[0] = 32 << 20
+	for i := range po.Levels {
+		po.Levels[i] = pebble.LevelOptions{
+			BlockSize:      32 << 10,
+			IndexBlockSize: 256 << 10, // one level of index
+			FilterPolicy:   bloom.FilterPolicy(10),
+			Compression:    func() *sstable.CompressionProfile { return compression },
+		}
+	}
+	return po
+}
+
+// pebbleLogger hands Pebble's log to slog.
+type pebbleLogger struct{ log *slog.Logger }
+
+func (l pebbleLogger) Infof(format string, args ...any)  { l.logf(slog.LevelDebug, format, args) }
+func (l pebbleLogger) Errorf(format string, args ...any) { l.logf(slog.LevelError, format, args) }
+
+// Fatalf must not return: Pebble calls it when its log or manifest cannot be
+// written and what is in memory no longer follows from what is on disk.
+func (l pebbleLogger) Fatalf(format string, args ...any) {
+	l.logf(slog.LevelError, format, args)
+	panic("store: " + fmt.Sprintf(format, args...))
+}
+
+func (l pebbleLogger) logf(level slog.Level, format string, args []any) {
+	if l.log.Enabled(context.Background(), level) {
+		l.log.Log(context.Background(), level, fmt.Sprintf(format, args...))
+	}
+}
+
+// pebbleEvents counts what Pebble reports.
+type pebbleEvents struct {
+	bgErrors, corruptions, writeStalls, diskSlow atomic.Uint64
+}
+
+// listener sets every event that has a default we cannot have: that of
+// DataCorruption ends the process.
+func (ev *pebbleEvents) listener(log *slog.Logger) *pebble.EventListener {
+	return &pebble.EventListener{
+		BackgroundError: func(err error) {
+			if n := ev.bgErrors.Add(1); n&(n-1) == 0 { // the 1st, 2nd, 4th, 8th...
+				log.Error("store: background work failed", "err", err, "times", n)
+			}
+			// Pebble tries again at once; this is the only brake there is.
+			time.Sleep(100 * time.Millisecond)
+		},
+		DataCorruption: func(info pebble.DataCorruptionInfo) {
+			// One damaged block is reported on every read of it.
+			if n := ev.corruptions.Add(1); n&(n-1) == 0 {
+				log.Error("store: damaged file", "path", info.Path, "err", info.Details, "times", n)
+			}
+		},
+		DiskSlow: func(info pebble.DiskSlowInfo) {
+			ev.diskSlow.Add(1)
+			log.Warn("store: slow disk", "info", info.String())
+		},
+		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
+			ev.writeStalls.Add(1)
+			log.Warn("store: writes wait", "reason", info.Reason)
+		},
+		WriteStallEnd: func() { log.Info("store: writes go on") },
+		LowDiskSpace: func(info pebble.LowDiskSpaceInfo) {
+			log.Warn("store: disk nearly full", "info", info.String())
+		},
+		PossibleAPIMisuse: func(info pebble.PossibleAPIMisuseInfo) {
+			log.Warn("store: suspicious use of the key-value store", "info", info.String())
+		},
+		TableIngested: func(info pebble.TableIngestInfo) {
+			log.Debug("store: tables put in place", "tables", len(info.Tables))
+		},
+	}
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// tableBytes is the size at which a table is ended and another begun. Pebble
+// holds the values of a table in memory while it is written.
+const tableBytes = 16 << 20
+
+// pebbleTables writes sorted tables into stageDir.
+type pebbleTables struct {
+	e           *pebbleKV
+	opts        *pebble.Options
+	paths       []string
+	w           *sstable.Writer
+	inTable     int64 // bytes in the table being written
+	total       int64
+	first, last []byte
+}
+
+func (e *pebbleKV) newTables() (kvTables, error) {
+	o := e.opts.Clone()
+	o.Lock = nil
+	o.EnsureDefaults()
+	return &pebbleTables{e: e, opts: o}, nil
+}
+
+func (t *pebbleTables) set(key, value []byte) error {
+	if t.last != nil && bytes.Compare(key, t.last) <= 0 {
+		return fmt.Errorf("store: keys out of order: %x after %x", key, t.last)
+	}
+	if t.w == nil {
+		path := t.e.fs.PathJoin(t.e.dir, stageDir, fmt.Sprintf("%06d.sst", t.e.staging.Add(1)))
+		f, err := t.e.fs.Create(path, vfs.WriteCategoryUnspecified)
+		if err != nil {
+			return err
+		}
+		t.paths, t.inTable = append(t.paths, path), 0
+		t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f),
+			t.opts.MakeWriterOptions(6, t.e.db.TableFormat()))
+	}
+	if err := t.w.Set(key, value); err != nil {
+		return err
+	}
+	if t.first == nil {
+		t.first = cloneBytes(key)
+	}
+	t.last = append(t.last[:0], key...)
+	t.total += int64(len(key) + len(value))
+	if t.inTable += int64(len(key) + len(value)); t.inTable >= tableBytes {
+		return t.finish()
+	}
+	return nil
+}
+
+// finish syncs the table that is being written, too.
+func (t *pebbleTables) finish() error {
+	if t.w == nil {
+		return nil
+	}
+	w := t.w
+	t.w = nil
+	return w.Close()
+}
+
+func (t *pebbleTables) bytes() int64 { return t.total }
+
+func (t *pebbleTables) cursor() (kvCursor, error) {
+	files := make([]sstable.ReadableFile, 0, len(t.paths))
+	fail := func(err error) (kvCursor, error) {
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
+		}
+		return nil, err
+	}
+	for _, p := range t.paths {
+		f, err := t.e.fs.Open(p)
+		if err != nil {
+			return fail(err)
+		}
+		files = append(files, f)
+	}
+	// The tables do not overlap and are in order: one level. The iterator closes
+	// the files.
+	it, err := pebble.NewExternalIter(t.opts, &pebble.IterOptions{}, [][]sstable.ReadableFile{files})
+	if err != nil {
+		return nil, kvErr(err)
+	}
+	return pebbleCursor{it}, nil
+}
+
+func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
+	// Pebble takes tables that reach beyond the range, in silence.
+	if t.first != nil && (bytes.Compare(t.first, lower) < 0 || bytes.Compare(t.last, upper) >= 0) {
+		return fmt.Errorf("store: keys %x..%x are outside of the range %x..%x", t.first, t.last, lower, upper)
+	}
+	_, err := t.e.db.IngestAndExcise(ctx, t.paths, nil, nil, pebble.KeyRange{Start: lower, End: upper})
+	return kvErr(err)
+}
+
+func (t *pebbleTables) discard() error {
+	err := t.finish()
+	for _, p := range t.paths {
+		// Once in place a table has left the stage.
+		if rerr := t.e.fs.Remove(p); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	t.paths = nil
+	return err
+}

@@ -1,0 +1,248 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// A Store is an open store. Its methods may be called by several goroutines at
+// once. After Close every method returns ErrClosed.
+type Store struct {
+	kv   kv
+	lock *pebble.Lock
+	opts Options
+	dir  string
+
+	// commitMu orders commits: under it a batch gets its generation and becomes
+	// visible. Whatever must be consistent with a generation is captured under it.
+	commitMu   sync.Mutex
+	generation uint64       // of the last commit
+	deletions  *deletions   // of all generations; replaced, never changed
+	watches    []*keysWatch // key ranges that compaction is rewriting
+
+	compactMu sync.Mutex // one Compact at a time
+
+	// Closing: calls counts running methods, open counts snapshots and their
+	// iterators.
+	lifeMu sync.Mutex
+	closed bool
+	open   int
+	calls  sync.WaitGroup
+	ctx    context.Context // ends when the store is closed
+	cancel context.CancelFunc
+}
+
+// Open opens the store in dir. A missing or empty directory becomes a new store,
+// unless opts say read-only. nil opts mean the defaults; opts is not kept.
+//
+// Errors: ErrNotStore when dir holds something else, ErrTooNew, ErrLocked when it
+// is open already (in this process or another), ErrCorrupt.
+func Open(dir string, opts *Options) (*Store, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	st, err := open(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("store: open %s: %w", dir, err)
+	}
+	return st, nil
+}
+
+func open(dir string, o Options) (*Store, error) {
+	state, err := inspectDir(o.fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	if state != dirStore && o.ReadOnly {
+		return nil, fmt.Errorf("%w: there is no store to read", ErrNotStore)
+	}
+	if state == dirMissing {
+		if err := makeDir(o.fs, dir); err != nil {
+			return nil, err
+		}
+	}
+	lock, err := pebble.LockDirectory(dir, o.fs)
+	if err != nil {
+		return nil, lockErr(err)
+	}
+	fail := func(err error) (*Store, error) { return nil, errors.Join(err, lock.Close()) }
+	// Another process may have made the store before we had the lock.
+	if state, err = inspectDir(o.fs, dir); err != nil {
+		return fail(err)
+	}
+	if state != dirStore {
+		if err := createStore(dir, &o, lock); err != nil {
+			return fail(err)
+		}
+	}
+	e, err := openPebble(dir, &o, lock, false)
+	if err != nil {
+		return fail(err)
+	}
+	st := &Store{kv: e, lock: lock, opts: o, dir: dir}
+	st.ctx, st.cancel = context.WithCancel(context.Background())
+	if err := st.load(); err != nil {
+		st.cancel()
+		return fail(errors.Join(err, e.close()))
+	}
+	return st, nil
+}
+
+// lockErr tells a lock that is held from one that cannot be taken.
+func lockErr(err error) error {
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) && !errors.Is(err, syscall.EPERM) ||
+		strings.Contains(err.Error(), "lock held by current process") {
+		return fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return err
+}
+
+// load reads the meta records and the deleted docs.
+func (s *Store) load() error {
+	v, err := s.kv.view()
+	if err != nil {
+		return err
+	}
+	err = s.loadMeta(v)
+	if err == nil {
+		s.deletions, err = loadDeletions(v)
+	}
+	return errors.Join(err, v.close())
+}
+
+func (s *Store) loadMeta(v kvView) error {
+	format, err := getValue(v, keyFormat)
+	if err != nil {
+		return err
+	}
+	version, err := strconv.Atoi(string(format))
+	if err != nil {
+		return corruptf("format record %q", format)
+	}
+	if err := checkFormat(version); err != nil {
+		return err
+	}
+	gen, err := getValue(v, keyGeneration)
+	if err != nil {
+		return err
+	}
+	if len(gen) != 8 {
+		return corruptf("generation record %x", gen)
+	}
+	s.generation = binary.BigEndian.Uint64(gen)
+	return nil
+}
+
+// getValue returns a copy of the value of a key that must be there.
+func getValue(v kvView, key []byte) ([]byte, error) {
+	c, err := v.cursor(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var value []byte
+	if c.seekTerm(key) && string(c.key()) == string(key) {
+		value, err = c.value()
+		value = cloneBytes(value)
+	} else if err = c.err(); err == nil {
+		err = corruptf("no record %q", key[1:])
+	}
+	return value, errors.Join(err, c.close())
+}
+
+func appendGeneration(dst []byte, g uint64) []byte { return binary.BigEndian.AppendUint64(dst, g) }
+
+// Dir returns the directory of the store, as given to Open.
+func (s *Store) Dir() string { return s.dir }
+
+// begin is called first by every method; end must be called after it.
+func (s *Store) begin() error {
+	s.lifeMu.Lock()
+	defer s.lifeMu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.calls.Add(1)
+	return nil
+}
+
+func (s *Store) end() { s.calls.Done() }
+
+// hold and release count what must be closed before the store.
+func (s *Store) hold() error {
+	s.lifeMu.Lock()
+	defer s.lifeMu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.open++
+	return nil
+}
+
+func (s *Store) release() {
+	s.lifeMu.Lock()
+	s.open--
+	s.lifeMu.Unlock()
+}
+
+// Close closes the store. Commits made with NoSync are durable afterwards. It
+// stops a Compact or Verify that is running and waits for other calls.
+//
+// While snapshots or their iterators are open it returns ErrBusy and does
+// nothing: close them, then call it again. A second Close returns ErrClosed.
+func (s *Store) Close() error {
+	s.lifeMu.Lock()
+	if s.closed {
+		s.lifeMu.Unlock()
+		return ErrClosed
+	}
+	if s.open > 0 {
+		defer s.lifeMu.Unlock()
+		return fmt.Errorf("%w: %d snapshots or iterators are open", ErrBusy, s.open)
+	}
+	s.closed = true
+	s.lifeMu.Unlock()
+	s.cancel()
+	s.calls.Wait()
+	return errors.Join(s.kv.close(), s.lock.Close())
+}
+
+// Checkpoint makes a copy of the store in dir, which must not exist: a store of
+// its own, with every commit before the call. Files that never change are shared
+// (hard links), so it is fast and small at first. Commits may go on meanwhile.
+func (s *Store) Checkpoint(dir string) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.end()
+	if _, err := s.opts.fs.Stat(dir); err == nil {
+		return fmt.Errorf("store: checkpoint: %s exists", dir)
+	}
+	if err := s.checkpoint(dir); err != nil {
+		return fmt.Errorf("store: checkpoint %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (s *Store) checkpoint(dir string) error {
+	if err := s.kv.checkpoint(dir); err != nil {
+		return err
+	}
+	// The marker makes it a store, and comes last.
+	if err := writeMarkerNew(s.opts.fs, dir); err != nil {
+		return err
+	}
+	return publishMarker(s.opts.fs, dir)
+}

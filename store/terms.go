@@ -1,0 +1,139 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/sheafdb/sheaf/iterator"
+)
+
+// A TermIterator walks terms upwards, bytewise: those with at least one doc. It
+// is used by one goroutine.
+type TermIterator struct {
+	sn     *Snapshot
+	lower  []byte
+	upper  []byte
+	walk   kvCursor // on the first key of the next term
+	read   kvCursor // for segments of terms that changed since the last compaction
+	on     bool     // walk is on a key
+	keys   termKeys
+	prefix []byte
+	term   []byte
+	err    error
+	closed bool
+}
+
+// Terms returns the terms that begin with prefix; nil means all. It must be
+// closed, before the snapshot.
+func (sn *Snapshot) Terms(prefix []byte) *TermIterator {
+	t := &TermIterator{sn: sn}
+	t.lower, t.upper = termsBounds(prefix)
+	t.walk, t.err = sn.cursor(t.lower, t.upper)
+	if t.err == nil {
+		t.on = t.walk.first()
+	}
+	return t
+}
+
+// Next moves to the next term, the first one at first. It returns false at the
+// end or on an error; see Err.
+func (t *TermIterator) Next() bool {
+	t.term = nil
+	if t.err != nil || t.closed {
+		return false
+	}
+	for t.on {
+		visible, err := t.load()
+		if err != nil {
+			t.err = err
+			return false
+		}
+		if visible {
+			t.term = termOf(t.prefix)
+			return true
+		}
+	}
+	t.err = t.walk.err()
+	return false
+}
+
+// load reads the keys of the term that walk is on, and moves walk behind them. It
+// reports whether the term has a doc.
+func (t *TermIterator) load() (bool, error) {
+	n := prefixLen(t.walk.key())
+	if n == 0 || termOf(t.walk.key()[:n]) == nil {
+		return false, termErr(nil, t.walk.key(), corruptf("key is none of this package"))
+	}
+	t.prefix = append(t.prefix[:0], t.walk.key()[:n]...)
+	if err := t.keys.load(t.walk, t.prefix, loadScan); err != nil {
+		return false, termErrPrefix(t.prefix, nil, err)
+	}
+	t.on = t.walk.valid()
+	if t.keys.settled(t.sn.deletions) {
+		return t.keys.header.Count > 0, nil
+	}
+	it, err := t.open()
+	if err != nil {
+		return false, err
+	}
+	ok := it.Next()
+	return ok, errors.Join(it.Err(), it.Close())
+}
+
+// open returns the docs of the current term.
+func (t *TermIterator) open() (iterator.Iterator, error) {
+	if t.read == nil {
+		c, err := t.sn.cursor(nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		t.read = c
+	}
+	v := openedTerm{keys: t.keys, src: &termSource{cursor: borrowed{t.read}, prefix: t.prefix, refs: 1}}
+	return v.merged(t.sn.deletions), nil
+}
+
+// Term returns the current term, nil when there is none. It is valid for good:
+// each call of Next makes a new one.
+func (t *TermIterator) Term() []byte { return t.term }
+
+// Count returns the number of docs of the current term, exactly, at the cost that
+// Snapshot.Count says.
+func (t *TermIterator) Count() (uint64, error) {
+	switch {
+	case t.closed:
+		return 0, ErrClosed
+	case t.term == nil:
+		return 0, errors.New("store: no current term")
+	case t.keys.settled(t.sn.deletions):
+		return t.keys.header.Count, nil
+	}
+	it, err := t.open()
+	if err != nil {
+		return 0, err
+	}
+	return iterator.Count(it)
+}
+
+// Err returns the error that ended the walk, nil when it merely ran out.
+func (t *TermIterator) Err() error { return t.err }
+
+// Close closes the iterator. A second Close returns ErrClosed.
+func (t *TermIterator) Close() error {
+	if t.closed {
+		return ErrClosed
+	}
+	t.closed = true
+	var err error
+	for _, c := range []kvCursor{t.walk, t.read} {
+		if c != nil {
+			err = errors.Join(err, c.close())
+			t.sn.cursorClosed()
+		}
+	}
+	return err
+}
+
+// borrowed is a cursor that somebody else closes.
+type borrowed struct{ kvCursor }
+
+func (borrowed) close() error { return nil }
