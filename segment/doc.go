@@ -55,6 +55,36 @@
 // Bitsets start at a multiple of 64, so that those of two lists meet word by
 // word without shifting.
 //
+// A segment is at least 13 bytes long and at most MaxLen.
+//
+// # Worked example of a segment
+//
+// The docs 3, 70, 71, 900 and 1000..1199, as postings:
+//
+//	b5 53               # magic
+//	01                  # version 1
+//	00                  # kind: postings, no columns
+//	cc 01               # count 204
+//	03                  # first 3
+//	ac 09               # last - first: 1196, so last is 1199
+//	02                  # 2 blocks
+//	ca 81 03            # table: block 0 ends 897 docs after first, on 900
+//	c3 07               # table: block 0 has 7+1 bytes
+//	3d 03               # block 0: partial, 3+1 docs from base 3
+//	0a 00 08 01 00 cf   #   the gaps 0 66 0 828, packed
+//	3e 63               # block 1: run from 901+99 to 1199
+//	2f f3 29 54         # checksum
+//
+// # What Builder chooses
+//
+// The format leaves the choice of encodings to the writer. Builder makes a run of
+// 128 consecutive docs or more a block of its own. What lies between runs it cuts
+// at multiples of 16384 docs. Such a window becomes a bitset when that takes at
+// most a quarter more bytes than packing (a set operation on words takes a
+// fraction of the time of one on docs), and joins the packed blocks otherwise.
+// So packed blocks run on over sparse windows, and the bitsets of all lists cover
+// the same ranges.
+//
 // # Why the checksum is not checked on every open
 //
 // The key-value store below has a checksum of its own over the bytes it reads
@@ -79,4 +109,14 @@
 // ones do not. An inline record holds the whole list, 1..256 docs, and the term
 // has no level-1 segments. It has no checksum of its own: rare terms are most
 // terms, and 4 bytes each would be a quarter of the index.
+//
+// # Worked example of a header record
+//
+// The docs 3, 70, 71 and 900, inline, of generation 300:
+//
+//	11                  # form: version 1, inline
+//	ac 02               # generation 300
+//	04                  # count 4
+//	03                  # first 3
+//	0a 42 00 c0 33      # docs 70 71 900 with base 4: the gaps 66 0 828, packed
 package segment

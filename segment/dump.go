@@ -98,7 +98,12 @@ func (d *dumper) segment() error {
 	}
 	defer r.Close()
 	if info.Blocks > 1 {
-		d.field(int(r.start)-d.off, "block table")
+		used, err := r.dec.DecodeN(make([]uint32, info.Blocks-1), d.src[d.off:r.start])
+		if err != nil {
+			return fromCodec(-1, d.off, err)
+		}
+		d.field(used, "block table: last docs")
+		d.field(int(r.start)-d.off, "block table: lengths")
 	}
 	var blk iterator.Block
 	for r.NextBlock(&blk) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 //
 //	build [kind=tombstones]       docs, one "a", "a..b" or "a..b/step" a word; the
 //	                              dump of their segment
+//	coin n=N first=N              N docs, each there with a chance of 1/2
 //	header [generation=N]         the same docs as an inline header record
 //	segmented generation=N count=N segments=N first=N last=N
 //	                              the other form
@@ -29,6 +31,8 @@ func TestDump(t *testing.T) {
 		}
 		var err error
 		switch td.Cmd {
+		case "coin":
+			err = Dump(&out, build(t, Postings, coinList(rand.New(rand.NewPCG(1, 1)), int(number("n")), uint32(number("first")))))
 		case "build":
 			kind := Postings
 			if td.HasArg("kind") {

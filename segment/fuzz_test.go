@@ -2,6 +2,7 @@ package segment
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -96,7 +97,11 @@ func FuzzBuild(f *testing.F) {
 				continue
 			}
 			for i := range 8 * n {
-				add(i * 2654435761 % uint64(kind&0x7F+1))
+				if h := (i + uint64(kind)) * 0x9E3779B97F4A7C15; kind&0x40 == 0 {
+					add(uint64(bits.TrailingZeros64(h ^ h>>29))) // gaps as of a coin: a bitset
+				} else {
+					add((h >> 40) % uint64(kind&0x3F+1))
+				}
 			}
 		}
 		var b Builder

@@ -18,8 +18,8 @@ func smallLists(rng *rand.Rand) []list {
 		{"partial", []uint32{3, 70, 71, 900}},
 		{"run", span(5, 900)},
 		{"full and partial", gapList(rng, 300, 9, 30)},
-		{"bitset", gapList(rng, 400, 70, 1)},
-		{"all", slices.Concat(gapList(rng, 400, 70, 1), span(2000, 2400), gapList(rng, 300, 20000, 40), span(50000, 60000), []uint32{math.MaxUint32})},
+		{"bitset", coinList(rng, 400, 70)},
+		{"all", slices.Concat(coinList(rng, 400, 70), span(2000, 2400), gapList(rng, 300, 20000, 40), span(50000, 60000), []uint32{math.MaxUint32})},
 	}
 }
 

@@ -57,6 +57,18 @@ func gapList(rng *rand.Rand, n int, first uint32, mean uint64) []uint32 {
 	return docs
 }
 
+// coinList returns n docs from first on, each doc of the range being there with a
+// chance of 1/2: the lists that are best as bitsets.
+func coinList(rng *rand.Rand, n int, first uint32) []uint32 {
+	docs := make([]uint32, 0, n)
+	for doc := first; len(docs) < n; doc++ {
+		if rng.IntN(2) == 0 {
+			docs = append(docs, doc)
+		}
+	}
+	return docs
+}
+
 // span returns first..last.
 func span(first, last uint32) []uint32 {
 	docs := make([]uint32, 0, last-first+1)
@@ -82,10 +94,13 @@ func lists(rng *rand.Rand) []list {
 		{"run too short", slices.Concat([]uint32{5}, span(100, 100+minRun-2), []uint32{900})},
 		{"runs side by side", slices.Concat(span(0, 299), span(301, 600), span(700, 20000))},
 		{"run over windows", slices.Concat(gapList(rng, 300, 10, 8), span(16000, 50000), gapList(rng, 300, 60000, 2))},
-		{"dense at the top", gapList(rng, 9000, top-17000, 1)},
-		{"dense, sparse, dense", slices.Concat(gapList(rng, 9000, 7, 1), gapList(rng, 700, 40000, 900), gapList(rng, 9000, 1<<22, 1))},
+		{"bitset at the top", slices.DeleteFunc(span(top-17000, top), func(doc uint32) bool { return doc != top && rng.IntN(2) == 0 })},
+		{"bitset of one window", coinList(rng, 300, 64)},
+		{"dense, sparse, dense", slices.Concat(coinList(rng, 9000, 7), gapList(rng, 700, 40000, 900), coinList(rng, 9000, 1<<22))},
+		{"bitset, run, bitset", slices.Concat(coinList(rng, 2000, 7), span(6000, 7000), coinList(rng, 9000, 7050))},
 	}
 	for _, n := range []int{2, 255, 256, 257, 511, 512, 513, 3000} {
+		ls = append(ls, list{fmt.Sprintf("n=%d dense", n), coinList(rng, n, uint32(rng.IntN(1000)))})
 		for _, mean := range []uint64{1, 2, 5, 100, 100_000} {
 			ls = append(ls, list{fmt.Sprintf("n=%d mean=%d", n, mean), gapList(rng, n, uint32(rng.IntN(1000)), mean)})
 		}
@@ -117,6 +132,28 @@ func TestRoundTrip(t *testing.T) {
 			}
 			if _, err := Verify(seg); err != nil {
 				t.Errorf("%s: %v", l.name, err)
+			}
+		}
+	}
+}
+
+// The lists of these tests come out in all encodings, so none goes untested.
+func TestListsCoverEncodings(t *testing.T) {
+	rng := newRand(t)
+	for name, ls := range map[string][]list{"lists": lists(rng), "small lists": smallLists(rng)} {
+		var blocks [numEncodings]int
+		for _, l := range ls {
+			rep, err := Verify(build(t, Postings, l.docs))
+			if err != nil {
+				t.Fatalf("%s: %v", l.name, err)
+			}
+			for enc, e := range rep.Encodings {
+				blocks[enc] += e.Blocks
+			}
+		}
+		for enc, n := range blocks {
+			if n == 0 {
+				t.Errorf("%s have no %v block", name, Encoding(enc))
 			}
 		}
 	}
