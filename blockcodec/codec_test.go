@@ -20,48 +20,51 @@ func newRand(t *testing.T) *rand.Rand {
 
 const canary = 0xdeadbeef
 
-// checkDecode decodes a block of len(want) values from exactly src and from src
-// with bytes behind it, and looks at values, length and the memory behind dst.
+// checkDecode decodes a block of len(want) values in every tier, from exactly src
+// and from src with bytes behind it, and looks at values, length and the memory
+// behind dst.
 func checkDecode(tb testing.TB, what string, src []byte, want []uint32) {
 	tb.Helper()
-	var d Decoder
 	n := len(want)
-	for _, tail := range []int{0, 64} {
-		in := append(slices.Clone(src), bytes.Repeat([]byte{0xA5}, tail)...)
-		buf := make([]uint32, n+16)
-		for i := range buf {
-			buf[i] = canary
-		}
-		c, err := d.DecodeBlock(buf[:n:n], slices.Clip(in))
-		if err != nil || c != len(src) || !slices.Equal(buf[:n], want) {
-			tb.Fatalf("%s: n=%d head %x tail %d: consumed %d of %d, err %v", what, n, src[0], tail, c, len(src), err)
-		}
-		if _, ok := d.decode(buf[:n], in); !ok {
-			tb.Fatalf("%s: n=%d head %x: refused, only the reference reads it", what, n, src[0])
-		}
-		for _, v := range buf[n:] {
-			if v != canary {
-				tb.Fatalf("%s: n=%d head %x: wrote past dst", what, n, src[0])
+	long := append(slices.Clone(src), bytes.Repeat([]byte{0xA5}, 64)...)
+	buf := make([]uint32, n+16)
+	inTiers(func(tier string) {
+		var d Decoder
+		for _, in := range [][]byte{slices.Clip(src), long} {
+			for i := range buf {
+				buf[i] = canary
+			}
+			c, ok := d.decode(buf[:n:n], in)
+			if !ok || c != len(src) || !slices.Equal(buf[:n], want) {
+				tb.Fatalf("%s: %s: n=%d head %x: consumed %d of %d, ok %v", tier, what, n, src[0], c, len(src), ok)
+			}
+			for _, v := range buf[n:] {
+				if v != canary {
+					tb.Fatalf("%s: %s: n=%d head %x: wrote past dst", tier, what, n, src[0])
+				}
 			}
 		}
-	}
+	})
 }
 
-// checkEncode encodes vals behind a prefix, and looks at the bytes and the memory
-// around them.
+// checkEncode encodes vals behind a prefix in every tier, and looks at the bytes
+// and the memory around them.
 func checkEncode(tb testing.TB, what string, vals []uint32, want []byte) {
 	tb.Helper()
-	var e Encoder
-	buf := bytes.Repeat([]byte{0xA5}, 3+len(want)+80)
-	got := e.AppendBlock(buf[:3], slices.Clip(slices.Clone(vals)))
-	if !bytes.Equal(got[3:], want) {
-		tb.Fatalf("%s: n=%d: %d bytes %x..., reference %d bytes %x...", what, len(vals), len(got)-3, got[3:min(8, len(got))], len(want), want[:min(5, len(want))])
-	}
-	for i, c := range buf {
-		if (i < 3 || i >= 3+len(want)) && c != 0xA5 {
-			tb.Fatalf("%s: n=%d: wrote at %d, outside of %d..%d", what, len(vals), i, 3, 3+len(want))
+	vals = slices.Clip(slices.Clone(vals))
+	inTiers(func(tier string) {
+		var e Encoder
+		buf := bytes.Repeat([]byte{0xA5}, 3+len(want)+80)
+		got := e.AppendBlock(buf[:3], vals)
+		if !bytes.Equal(got[3:], want) {
+			tb.Fatalf("%s: %s: n=%d: %d bytes %x..., reference %d bytes %x...", tier, what, len(vals), len(got)-3, got[3:min(8, len(got))], len(want), want[:min(5, len(want))])
 		}
-	}
+		for i, c := range buf {
+			if (i < 3 || i >= 3+len(want)) && c != 0xA5 {
+				tb.Fatalf("%s: %s: n=%d: wrote at %d, outside of %d..%d", tier, what, len(vals), i, 3, 3+len(want))
+			}
+		}
+	})
 }
 
 // boundaries are the numbers of values where kernels change their way.
@@ -70,96 +73,88 @@ var boundaries = []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 95,
 // TestEveryWidth compares both directions with the reference, for every type,
 // width and boundary.
 func TestEveryWidth(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
-		r := newRand(t)
-		for _, n := range boundaries {
-			for b := 0; b <= 32; b++ {
-				vals := make([]uint32, n)
-				for i := range vals {
-					vals[i] = uint32(r.Uint64() & (1<<b - 1))
+	r := newRand(t)
+	for _, n := range boundaries {
+		for b := 0; b <= 32; b++ {
+			vals := make([]uint32, n)
+			for i := range vals {
+				vals[i] = uint32(r.Uint64() & (1<<b - 1))
+			}
+			what := fmt.Sprintf("width %d", b)
+			checkDecode(t, what, encodeRefAs(vals, typePacked, b), vals)
+			if n == 256 || b%4 == 0 {
+				checkEncode(t, what, vals, encodeRef(vals))
+			}
+			for _, x := range []int{0, 1, n / 8, n / 2, n - 1, n} {
+				if b == 32 || x > n {
+					continue
 				}
-				what := fmt.Sprintf("width %d", b)
-				checkDecode(t, what, encodeRefAs(vals, typePacked, b), vals)
-				if n == 256 || b%4 == 0 {
-					checkEncode(t, what, vals, encodeRef(vals))
+				exc := slices.Clone(vals)
+				bx := 1 + r.IntN(32-b)
+				for _, p := range r.Perm(n)[:x] {
+					exc[p] |= uint32(1+r.Uint64N(1<<bx-1)) << b
 				}
-				for _, x := range []int{0, 1, n / 8, n / 2, n - 1, n} {
-					if b == 32 || x > n {
-						continue
-					}
-					exc := slices.Clone(vals)
-					bx := 1 + r.IntN(32-b)
-					for _, p := range r.Perm(n)[:x] {
-						exc[p] |= uint32(1+r.Uint64N(1<<bx-1)) << b
-					}
-					what := fmt.Sprintf("width %d, %d exceptions of %d bits", b, x, bx)
-					checkDecode(t, what, encodeRefAs(exc, typeBitmap, b), exc)
-					if enc := encodeRefAs(exc, typeVariableByte, b); enc != nil {
-						checkDecode(t, what, enc, exc)
-					}
-					if x == 1 || x == n/8 {
-						checkEncode(t, what, exc, encodeRef(exc))
-					}
+				what := fmt.Sprintf("width %d, %d exceptions of %d bits", b, x, bx)
+				checkDecode(t, what, encodeRefAs(exc, typeBitmap, b), exc)
+				if enc := encodeRefAs(exc, typeVariableByte, b); enc != nil {
+					checkDecode(t, what, enc, exc)
+				}
+				if x == 1 || x == n/8 {
+					checkEncode(t, what, exc, encodeRef(exc))
 				}
 			}
 		}
-	})
+	}
 }
 
 // TestConstants goes over the constants, and 0xC0.
 func TestConstants(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
-		for n := 1; n <= BlockSize; n++ {
-			for _, v := range []uint32{0, 1, 2, 255, 256, 65535, 65536, 1<<24 - 1, 1 << 24, 1<<31 - 1, 1<<32 - 1} {
-				vals := slices.Repeat([]uint32{v}, n)
-				enc := encodeRef(vals)
-				checkEncode(t, "constant", vals, enc)
-				checkDecode(t, "constant", enc, vals)
-			}
-			checkDecode(t, "constant of no bits", []byte{0xC0}, make([]uint32, n))
+	for n := 1; n <= BlockSize; n++ {
+		for _, v := range []uint32{0, 1, 2, 255, 256, 65535, 65536, 1<<24 - 1, 1 << 24, 1<<31 - 1, 1<<32 - 1} {
+			vals := slices.Repeat([]uint32{v}, n)
+			enc := encodeRef(vals)
+			checkEncode(t, "constant", vals, enc)
+			checkDecode(t, "constant", enc, vals)
 		}
-	})
+		checkDecode(t, "constant of no bits", []byte{0xC0}, make([]uint32, n))
+	}
 }
 
 // TestShapes encodes the measured shapes at every length, and compares with the
 // reference encoder.
 func TestShapes(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
-		for i, s := range shapes {
-			for n := 1; n <= BlockSize; n++ {
-				if n%16 != i%16 && n != BlockSize {
-					continue
-				}
-				vals := s.values(n)
-				enc := encodeRef(vals)
-				checkEncode(t, s.name, vals, enc)
-				checkDecode(t, s.name, enc, vals)
+	for i, s := range shapes {
+		for n := 1; n <= BlockSize; n++ {
+			if n%16 != i%16 && n != BlockSize {
+				continue
 			}
+			vals := s.values(n)
+			enc := encodeRef(vals)
+			checkEncode(t, s.name, vals, enc)
+			checkDecode(t, s.name, enc, vals)
 		}
-	})
+	}
 }
 
 // TestVariableByteLimits prices high parts on both sides of every limit of the
 // variable-byte code, where the histogram alone does not know the size.
 func TestVariableByteLimits(t *testing.T) {
 	limits := []uint32{1, 127, 128, 176, 177, 178, 255, 256, 16383, 16384, 16560, 16561, 16562, 32767, 32768, 524287, 524288, 540848, 540849, 540850, 1<<20 - 1, 1 << 20, 1<<24 - 1, 1 << 24, 1<<28 - 1}
-	eachTier(t, func(t *testing.T) {
-		r := newRand(t)
-		for range 400 {
-			n := []int{40, 129, 200, 256}[r.IntN(4)]
-			b := r.IntN(5)
-			vals := make([]uint32, n)
-			for i := range vals {
-				vals[i] = r.Uint32() & (1<<b - 1)
-				if r.IntN(12) == 0 {
-					vals[i] |= limits[r.IntN(len(limits))] << b
-				}
+	r := newRand(t)
+	for range 400 {
+		n := []int{40, 129, 200, 256}[r.IntN(4)]
+		b := r.IntN(5)
+		vals := make([]uint32, n)
+		for i := range vals {
+			vals[i] = r.Uint32() & (1<<b - 1)
+			if r.IntN(12) == 0 {
+				vals[i] |= limits[r.IntN(len(limits))] << b
 			}
-			enc := encodeRef(vals)
-			checkEncode(t, "limits", vals, enc)
-			checkDecode(t, "limits", enc, vals)
 		}
-	})
+		enc := encodeRef(vals)
+		checkEncode(t, "limits", vals, enc)
+		checkDecode(t, "limits", enc, vals)
+	}
 }
 
 // TestMaxEncodedLen reaches the bound at every length, and never passes it.

@@ -76,7 +76,7 @@ func TestRefused(t *testing.T) {
 		{"no bytes", 1, nil, 0, "too few bytes for the first byte"},
 		{"width 33", 4, full([]byte{33}, 300), 0, "width over 32 bits"},
 		{"width 63 of a constant", 4, full([]byte{0xFF}, 300), 0, "width over 32 bits"},
-		{"more exceptions than values", 4, full([]byte{1<<6 | 0, 5}, 300), 1, "more exceptions than values"},
+		{"more exceptions than values", 4, full([]byte{1 << 6, 5}, 300), 1, "more exceptions than values"},
 		{"bx of 0", 4, full([]byte{2 << 6, 0}, 300), 1, "width of the high parts out of range"},
 		{"b + bx over 32", 4, full([]byte{2<<6 | 8, 25}, 300), 1, "width of the high parts out of range"},
 		{"b + bx over 32, full", 256, full([]byte{2<<6 | 32, 1}, 2000), 1, "width of the high parts out of range"},
@@ -115,15 +115,13 @@ func TestRefused(t *testing.T) {
 
 // TestNearlyRefused goes over odd blocks that must be read.
 func TestNearlyRefused(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
-		checkDecode(t, "no exceptions", []byte{1 << 6, 0}, make([]uint32, 9))
-		checkDecode(t, "empty bitmap", []byte{2 << 6, 32, 0, 0}, make([]uint32, 9))
-		checkDecode(t, "high part 0 at width 32", []byte{1<<6 | 32, 1, 7, 0, 0, 0, 0, 0}, []uint32{7})
-		checkDecode(t, "long form of a small high part", []byte{1 << 6, 1, 250, 5, 0, 0, 0, 2}, []uint32{0, 0, 5})
-		checkDecode(t, "raw form of a small high part", []byte{1 << 6, 1, 255, 5, 0, 0, 0, 2}, []uint32{0, 0, 5})
-		// The constant is what its bytes say, even past its width.
-		checkDecode(t, "constant over its width", []byte{3<<6 | 9, 255, 255}, []uint32{65535, 65535})
-	})
+	checkDecode(t, "no exceptions", []byte{1 << 6, 0}, make([]uint32, 9))
+	checkDecode(t, "empty bitmap", []byte{2 << 6, 32, 0, 0}, make([]uint32, 9))
+	checkDecode(t, "high part 0 at width 32", []byte{1<<6 | 32, 1, 7, 0, 0, 0, 0, 0}, []uint32{7})
+	checkDecode(t, "long form of a small high part", []byte{1 << 6, 1, 250, 5, 0, 0, 0, 2}, []uint32{0, 0, 5})
+	checkDecode(t, "raw form of a small high part", []byte{1 << 6, 1, 255, 5, 0, 0, 0, 2}, []uint32{0, 0, 5})
+	// The constant is what its bytes say, even past its width.
+	checkDecode(t, "constant over its width", []byte{3<<6 | 9, 255, 255}, []uint32{65535, 65535})
 }
 
 // TestErrorOffsets: DecodeN and StreamDecoder count offsets from the start of all.

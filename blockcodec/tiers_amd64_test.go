@@ -1,0 +1,105 @@
+//go:build goexperiment.simd && amd64 && go1.27
+
+package blockcodec
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A tier is a setting of the gates.
+type tier struct {
+	name              string
+	avx2, avx512, ice bool
+}
+
+// tiers are those that this machine and this GOAMD64 have, slowest first.
+func tiers() []tier {
+	var all []tier
+	for _, x := range []tier{
+		{"portable", false, false, false},
+		{"avx2", true, false, false},
+		{"avx512", true, true, false},
+		{"ice", true, true, true},
+	} {
+		have := (!x.avx2 || hasAVX2) && (!x.avx512 || hasAVX512) && (!x.ice || hasIce)
+		if have && (x.avx2 || !constAVX2) && (x.avx512 || !constAVX512) {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// inTiers calls f once for every tier that this machine has, with the gates of
+// the higher ones shut.
+func inTiers(f func(tier string)) {
+	avx2, avx512, ice := hasAVX2, hasAVX512, hasIce
+	defer func() { setGates(avx2, avx512, ice) }()
+	for _, x := range tiers() {
+		setGates(x.avx2, x.avx512, x.ice)
+		f(x.name)
+		setGates(avx2, avx512, ice)
+	}
+}
+
+// eachTier runs f as a subtest in every tier that this machine has.
+func eachTier(t *testing.T, f func(t *testing.T)) {
+	inTiers(func(tier string) { t.Run("tier="+tier, f) })
+}
+
+// TestTiersRun fails when the processor has the features of a tier and the tier
+// is not run.
+func TestTiersRun(t *testing.T) {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		t.Skip("no /proc/cpuinfo")
+	}
+	if debug := os.Getenv("GODEBUG"); strings.Contains(debug, "cpu.") {
+		t.Skipf("features are switched off: GODEBUG=%s", debug)
+	}
+	flags := map[string]bool{}
+	if m := regexp.MustCompile(`(?m)^flags\s*:(.*)$`).FindSubmatch(info); m != nil {
+		for _, f := range strings.Fields(string(m[1])) {
+			flags[f] = true
+		}
+	}
+	has := func(names ...string) bool {
+		for _, n := range names {
+			if !flags[n] {
+				return false
+			}
+		}
+		return true
+	}
+	// The tiers that the processor has, and that this GOAMD64 leaves.
+	var want []string
+	for _, x := range []struct {
+		tier  string
+		have  bool
+		shut  bool // GOAMD64 makes a higher tier certain
+		about string
+	}{
+		{"portable", true, constAVX2, "portable"},
+		{"avx2", has("avx2"), constAVX512, "avx2"},
+		{"avx512", has("avx2", "avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"), false, "avx512"},
+		{"ice", has("avx2", "avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "avx512_vbmi2", "gfni", "avx512_bitalg"), false, "avx512+vbmi+vbmi2+gfni+bitalg"},
+	} {
+		if !x.have {
+			break
+		}
+		if !x.shut {
+			want = append(want, x.tier)
+		}
+		if x.have && Kernels() == x.about {
+			t.Logf("kernels %s", x.about)
+		}
+	}
+	var ran []string
+	inTiers(func(tier string) { ran = append(ran, tier) })
+	if !slices.Equal(ran, want) {
+		t.Errorf("tiers tested: %v, the processor has %v", ran, want)
+	}
+}
