@@ -1,0 +1,3 @@
+module github.com/sheafdb/sheaf/blockcodec/_gensimd
+
+go 1.26.0

@@ -1,0 +1,105 @@
+//go:build goexperiment.simd && amd64 && go1.27
+
+package blockcodec
+
+import (
+	"math/bits"
+	"simd/archsimd"
+)
+
+// sumGapsAVX512 is sumGapsAVX2 for CPUs with AVX-512: sixteen docs a step. It sums
+// complements: ^gap is -(gap+1), so that the step of one beside each gap costs
+// nothing, and subtracting the sum gives the doc.
+func sumGapsAVX512(dst []uint32, base uint32) {
+	if len(dst) < 16 {
+		sumGapsGo(dst, base)
+		return
+	}
+	all := dst
+	fours := archsimd.Mask32x16FromBits(oddPairs)
+	eights := archsimd.Mask32x16FromBits(oddFours)
+	sixteens := archsimd.Mask32x16FromBits(oddEights)
+	third := archsimd.LoadUint32x16Array(&lastOfFour)
+	seventh := archsimd.BroadcastUint32x16(7)
+	last := archsimd.BroadcastUint32x16(15)
+	ones := archsimd.BroadcastUint32x16(1<<32 - 1)
+	carry := archsimd.BroadcastUint32x16(base - 1)
+	for len(dst) > 0 {
+		var x archsimd.Uint32x16
+		if len(dst) >= 16 {
+			x = archsimd.LoadUint32x16Array((*[16]uint32)(dst))
+		} else {
+			x = loadTail16(all, len(dst))
+		}
+		x = x.Xor(ones)
+		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
+		x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
+		x = x.Add(x.Permute(third).Masked(eights))
+		x = x.Add(x.Permute(seventh).Masked(sixteens))
+		if len(dst) < 16 {
+			storeLow16(dst, carry.Sub(x))
+			break
+		}
+		carry.Sub(x).StoreArray((*[16]uint32)(dst))
+		carry = carry.Sub(x.Permute(last))
+		dst = dst[16:]
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// Constants of the sum: the masks of every second pair, four and eight, and the
+// last value of the four before, for the second four of each eight.
+const (
+	oddPairs  = 0xcccc
+	oddFours  = 0xf0f0
+	oddEights = 0xff00
+)
+
+var lastOfFour = [16]uint32{4: 3, 5: 3, 6: 3, 7: 3, 12: 11, 13: 11, 14: 11, 15: 11}
+
+// mergeSumAVX512 is mergeBitmapAVX512 and then sumGapsAVX512, in one pass.
+//
+// REQUIRES: no bit at or past len(dst), b < 32, len(dst) <= 256.
+func mergeSumAVX512(dst []uint32, words *[BlockSize / 64]uint64, high *highParts, b int, base uint32) {
+	if len(dst) < 16 {
+		mergeBitmapGo(dst, words, high, b)
+		sumGapsGo(dst, base)
+		return
+	}
+	all := dst
+	fours := archsimd.Mask32x16FromBits(oddPairs)
+	eights := archsimd.Mask32x16FromBits(oddFours)
+	sixteens := archsimd.Mask32x16FromBits(oddEights)
+	third := archsimd.LoadUint32x16Array(&lastOfFour)
+	seventh := archsimd.BroadcastUint32x16(7)
+	last := archsimd.BroadcastUint32x16(15)
+	ones := archsimd.BroadcastUint32x16(1<<32 - 1)
+	shift := archsimd.BroadcastUint32x16(uint32(b))
+	carry := archsimd.BroadcastUint32x16(base - 1)
+	n := 0
+	for i := 0; len(dst) > 0; i++ {
+		var x archsimd.Uint32x16
+		if len(dst) >= 16 {
+			x = archsimd.LoadUint32x16Array((*[16]uint32)(dst))
+		} else {
+			x = loadTail16(all, len(dst))
+		}
+		set := uint16(words[i/4&3] >> (i % 4 * 16))
+		h := archsimd.LoadUint32x16Array((*[16]uint32)(high[n&255 : n&255+16])).
+			Expand(archsimd.Mask32x16FromBits(set)).ShiftLeft(shift)
+		n += bits.OnesCount16(set)
+		x = x.Or(h).Xor(ones)
+		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
+		x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
+		x = x.Add(x.Permute(third).Masked(eights))
+		x = x.Add(x.Permute(seventh).Masked(sixteens))
+		if len(dst) < 16 {
+			storeLow16(dst, carry.Sub(x))
+			break
+		}
+		carry.Sub(x).StoreArray((*[16]uint32)(dst))
+		carry = carry.Sub(x.Permute(last))
+		dst = dst[16:]
+	}
+	archsimd.ClearAVXUpperBits()
+}

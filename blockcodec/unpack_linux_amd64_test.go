@@ -1,0 +1,255 @@
+//go:build goexperiment.simd && amd64 && go1.27
+
+package blockcodec
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The kernels of the decoder, each against the reference: every width, sources
+// that end at a page that faults, destinations that end at one too and begin
+// behind canaries.
+
+// A kernelMem is the memory of one kernel test.
+type kernelMem struct {
+	src, dst guarded
+}
+
+func newKernelMem(t *testing.T) kernelMem {
+	return kernelMem{newGuarded(t, 1), newGuarded(t, 1)}
+}
+
+// source copies p to the end of its page.
+func (m kernelMem) source(p []byte) []byte {
+	s := m.src.tail(len(p))
+	copy(s, p)
+	return s[:len(s):len(s)]
+}
+
+// values is room for n values at the end of its page, canaries in and before it.
+func (m kernelMem) values(n int) []uint32 {
+	all := uint32s(m.dst.mem)
+	for i := range all {
+		all[i] = canary
+	}
+	return all[len(all)-n:]
+}
+
+// check compares what a kernel wrote with want, and looks at what is before it.
+func (m kernelMem) check(t *testing.T, what string, got, want []uint32) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		i := 0
+		for got[i] == want[i] {
+			i++
+		}
+		t.Fatalf("%s: value %d of %d is %d, want %d", what, i, len(want), got[i], want[i])
+	}
+	for i, v := range uint32s(m.dst.mem)[:1024-len(got)] {
+		if v != canary {
+			t.Fatalf("%s: wrote %d values before dst", what, 1024-len(got)-i)
+		}
+	}
+}
+
+// packedBytes makes the bytes of n values of b bits: random, or all bits set.
+func packedBytes(r *rand.Rand, n, b int, ones bool) []byte {
+	p := make([]byte, packedLen(n, b))
+	for i := range p {
+		p[i] = byte(r.Uint32())
+		if ones {
+			p[i] = 0xff
+		}
+	}
+	return p
+}
+
+// packedRef is the reference for both layouts.
+func packedRef(p []byte, n, b int, vertical bool) []uint32 {
+	dst := make([]uint32, n)
+	r := refReader{src: p}
+	r.packed(dst, b, vertical, "")
+	return dst
+}
+
+func TestUnpackVerticalKernels(t *testing.T) {
+	m, r := newKernelMem(t), newRand(t)
+	for b := 0; b <= 32; b++ {
+		for round := range 20 {
+			p := packedBytes(r, BlockSize, b, round == 0)
+			want := packedRef(p, BlockSize, b, true)
+			if hasAVX2 {
+				got := m.values(BlockSize)
+				unpackVerticalAVX2((*[BlockSize]uint32)(got), m.source(p), b)
+				m.check(t, "avx2", got, want)
+			}
+		}
+	}
+}
+
+func TestUnpackHorizontalKernels(t *testing.T) {
+	m, r := newKernelMem(t), newRand(t)
+	for b := 0; b <= 32; b++ {
+		for n := 0; n <= BlockSize; n++ {
+			p := packedBytes(r, n, b, n%7 == 0)
+			want := packedRef(p, n, b, false)
+			if hasAVX2 {
+				got := m.values(n)
+				unpackHorizontalAVX2(got, m.source(p), b)
+				m.check(t, "avx2", got, want)
+			}
+			if hasIce {
+				got := m.values(n)
+				unpackHorizontalIce(got, m.source(p), b)
+				m.check(t, "ice", got, want)
+			}
+		}
+	}
+}
+
+func TestFillKernels(t *testing.T) {
+	m := newKernelMem(t)
+	for n := range BlockSize + 1 {
+		for _, v := range []uint32{0, 1, 1<<32 - 1} {
+			want := slices.Repeat([]uint32{v}, n)
+			if hasAVX2 {
+				got := m.values(n)
+				fillAVX2(got, v)
+				m.check(t, "avx2", got, want)
+			}
+		}
+	}
+}
+
+// randomBitmap sets about one bit in 2^rare of the first n; rare 0 sets them all.
+func randomBitmap(r *rand.Rand, n, rare int) (words [BlockSize / 64]uint64, set []int) {
+	for i := range n {
+		if r.IntN(1<<rare) == 0 {
+			words[i/64] |= 1 << (i % 64)
+			set = append(set, i)
+		}
+	}
+	return words, set
+}
+
+func TestMergeBitmapKernels(t *testing.T) {
+	if !hasAVX512 {
+		t.Skip("no AVX-512")
+	}
+	m, r := newKernelMem(t), newRand(t)
+	for n := range BlockSize + 1 {
+		for b := range 32 {
+			words, set := randomBitmap(r, n, r.IntN(6))
+			var high highParts
+			for i := range high {
+				high[i] = r.Uint32() >> b
+			}
+			low := packedRef(packedBytes(r, n, b, false), n, b, false)
+			want := slices.Clone(low)
+			for i, p := range set {
+				want[p] |= high[i] << b
+			}
+			got := m.values(n)
+			copy(got, low)
+			mergeBitmapAVX512(got, &words, &high, b)
+			m.check(t, "merge", got, want)
+
+			base := r.Uint32()
+			docsRef(want, base)
+			got = m.values(n)
+			copy(got, low)
+			mergeSumAVX512(got, &words, &high, b, base)
+			m.check(t, "merge and sum", got, want)
+		}
+	}
+}
+
+// docsRef turns gaps into docs and says whether they stay below 2^32.
+func docsRef(gaps []uint32, base uint32) bool {
+	next := uint64(base)
+	for i, g := range gaps {
+		next += uint64(g)
+		gaps[i] = uint32(next)
+		next++
+	}
+	return next <= 1<<32
+}
+
+func TestSumGapsKernels(t *testing.T) {
+	m, r := newKernelMem(t), newRand(t)
+	refused := 0
+	for n := range BlockSize + 1 {
+		for w := range 33 {
+			gaps := packedRef(packedBytes(r, n, w, r.IntN(4) == 0), n, w, false)
+			// A base that leaves just room, or misses it by one, where there is one.
+			last := uint64(max(n, 1) - 1)
+			for _, g := range gaps {
+				last += uint64(g)
+			}
+			bases := []uint32{0, r.Uint32()}
+			if last < 1<<32 {
+				bases = append(bases, uint32(1<<32-1-last), uint32(1<<32-1-last)+1)
+			}
+			for _, base := range bases {
+				want := slices.Clone(gaps)
+				ok := docsRef(want, base)
+				if !ok {
+					refused++
+				}
+				if hasAVX2 {
+					got := m.values(n)
+					copy(got, gaps)
+					sumGapsAVX2(got, base)
+					m.check(t, "avx2", got, want)
+					if ascendingAVX2(got, base) != ok {
+						t.Fatalf("n=%d width %d base %d: ascending is %v, want %v", n, w, base, !ok, ok)
+					}
+				}
+				if hasAVX512 {
+					got := m.values(n)
+					copy(got, gaps)
+					sumGapsAVX512(got, base)
+					m.check(t, "avx512", got, want)
+				}
+			}
+		}
+	}
+	if refused < 1000 {
+		t.Errorf("only %d cases passed 2^32-1", refused)
+	}
+}
+
+func TestCountBelowKernels(t *testing.T) {
+	m, r := newKernelMem(t), newRand(t)
+	for n := range BlockSize + 1 {
+		docs := make([]uint32, n)
+		for i := range docs {
+			docs[i] = r.Uint32() >> (n % 32)
+		}
+		if n > 2 {
+			docs[0], docs[1] = 0, 1<<32-1
+		}
+		slices.Sort(docs)
+		targets := []uint32{0, 1, 1<<31 - 1, 1 << 31, 1<<32 - 1}
+		for _, d := range docs {
+			targets = append(targets, d-1, d, d+1)
+		}
+		in := m.values(n)
+		copy(in, docs)
+		for _, target := range targets {
+			want, _ := slices.BinarySearch(docs, target)
+			if hasAVX2 {
+				if got := countBelowAVX2(in, target); got != want {
+					t.Fatalf("avx2: n=%d: %d docs below %d, want %d", n, got, target, want)
+				}
+			}
+			if hasAVX512 {
+				if got := countBelowAVX512(in, target); got != want {
+					t.Fatalf("avx512: n=%d: %d docs below %d, want %d", n, got, target, want)
+				}
+			}
+		}
+	}
+}
