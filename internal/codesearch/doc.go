@@ -5,11 +5,12 @@
 //
 // Every file has a doc ID. A doc's terms are the distinct trigrams of its bytes,
 // those with a newline left out because a match never crosses lines, or its
-// distinct words. Beside them stand two kinds of terms that no trigram and no
+// distinct words. Beside them stand terms that no trigram and no
 // word collides with: trigrams are 3 bytes long, and words are UTF-8, in which
 // the byte 0xff does not occur.
 //
 //	ff 'a'                        all docs that can be searched
+//	ff 'l'                        docs with a word that is too long to be a term
 //	ff 'f' doc(u32 BE) record     the record of one file; its only posting is doc
 //
 // The record is

@@ -1,0 +1,356 @@
+package codesearch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/sheafdb/sheaf/store"
+)
+
+// Defaults of IndexOptions.
+const (
+	DefaultMaxSize       = 1 << 20
+	DefaultBatchPostings = 4 << 20
+)
+
+var (
+	// ErrMixed: the store was indexed by trigrams and is to be indexed by words,
+	// or the other way round.
+	ErrMixed = errors.New("codesearch: store is indexed otherwise")
+	// ErrForeign: the store holds lists that are no index of files.
+	ErrForeign = errors.New("codesearch: store holds other lists")
+)
+
+// IndexOptions says what to index and how. The zero value means the defaults.
+type IndexOptions struct {
+	Words         bool  // terms are words, not trigrams
+	MaxSize       int64 // of a file in bytes; larger ones are left out. 0: DefaultMaxSize
+	NoIgnore      bool  // do not read .gitignore files
+	BatchPostings int   // about how many postings a commit takes. 0: DefaultBatchPostings
+	Workers       int   // goroutines that read files. 0: one a processor
+
+	// Progress, if not nil, is called after each file that was to be read.
+	Progress func(done, total int, bytes int64)
+}
+
+// ensureDefaults sets every field that is zero to its default.
+func (o *IndexOptions) ensureDefaults() {
+	if o.MaxSize == 0 {
+		o.MaxSize = DefaultMaxSize
+	}
+	if o.BatchPostings == 0 {
+		o.BatchPostings = DefaultBatchPostings
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+}
+
+// IndexReport says what Index did. Counts are of files unless they say otherwise.
+type IndexReport struct {
+	Indexed   int   `json:"indexed"`   // new or changed, and committed
+	Unchanged int   `json:"unchanged"` // as the store has them
+	Read      int   `json:"read"`      // that had to be read to know
+	Deleted   int   `json:"deleted"`   // of the store, no longer there
+	Binary    int   `json:"binary"`    // left out: a zero byte in them
+	TooBig    int   `json:"too_big"`   // left out: over the size limit
+	Special   int   `json:"special"`   // left out: links, pipes, devices
+	Ignored   int   `json:"ignored"`   // left out: files and folders that .gitignore names
+	Bytes     int64 `json:"bytes"`     // of the files indexed
+	Postings  int64 `json:"postings"`  // of the files indexed
+	Commits   int   `json:"commits"`
+
+	// Failed files and folders could not be read; what the store had of them
+	// stays.
+	Failed []*PathError `json:"-"`
+}
+
+// Index brings the store up to date with the files and folders at paths. Files
+// that it has and that did not change are not read. What it has outside of paths
+// stays.
+//
+// When the context ends, or on an error, the store keeps what was committed so
+// far: whole files, which the report counts.
+func Index(ctx context.Context, st *store.Store, paths []string, opts IndexOptions) (IndexReport, error) {
+	opts.ensureDefaults()
+	x := &indexer{st: st, opts: opts, batch: st.NewBatch()}
+	err := x.run(ctx, paths)
+	return x.report, err
+}
+
+type indexer struct {
+	st     *store.Store
+	opts   IndexOptions
+	old    map[string]*record // by path
+	next   uint64             // the doc of the next new file
+	report IndexReport
+
+	batch    *store.Batch
+	postings postingBuffer
+	added    int         // postings of words in the batch
+	fresh    []record    // their postings are in the batch
+	touched  [][2]record // old and new record of a doc, the same content
+	deleted  []uint32    // docs
+	gone     int         // of deleted, those that no new doc replaces
+}
+
+// task is a file to read.
+type task struct {
+	file sourceFile
+	old  *record
+}
+
+func (x *indexer) run(ctx context.Context, paths []string) error {
+	if err := x.loadRecords(); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(x.st.Dir())
+	if err != nil {
+		return fmt.Errorf("codesearch: %w", err)
+	}
+	w, err := walk(ctx, paths, WalkOptions{MaxSize: x.opts.MaxSize, NoIgnore: x.opts.NoIgnore, Exclude: dir})
+	if err != nil {
+		return err
+	}
+	x.report.Failed = w.failed
+	x.report.TooBig, x.report.Special, x.report.Ignored = len(w.tooBig), w.special, w.ignored
+	tasks := x.plan(w)
+
+	s := newScanner(x.opts.Workers, x.opts.Words, x.opts.MaxSize)
+	done, bytes := 0, int64(0)
+	err = inOrder(ctx, x.opts.Workers, tasks,
+		func(worker int, t task) scanned { return s.scan(worker, t.file, t.old) },
+		func(t task, out scanned) error {
+			defer s.release(&out)
+			if err := x.take(t, &out); err != nil {
+				return err
+			}
+			done, bytes = done+1, bytes+out.size
+			if x.opts.Progress != nil {
+				x.opts.Progress(done, len(tasks), bytes)
+			}
+			if len(x.postings.pairs)+x.added < x.opts.BatchPostings {
+				return nil
+			}
+			return x.commit(store.NoSync)
+		})
+	if err != nil {
+		return err
+	}
+	return x.commit(store.Sync)
+}
+
+// loadRecords reads the records of the files that the store has.
+func (x *indexer) loadRecords() error {
+	sn, err := x.st.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer sn.Close()
+	x.old = make(map[string]*record)
+	want := kindTrigrams
+	if x.opts.Words {
+		want = kindWords
+	}
+	err = eachRecord(sn, recordPrefix(), func(r record) error {
+		if r.kind != want && r.kind != kindBinary {
+			return fmt.Errorf("%w: by %s; index into another store", ErrMixed, r.kind)
+		}
+		x.next = max(x.next, uint64(r.doc)+1)
+		if double := x.old[r.path]; double != nil {
+			// Cannot be, as a batch writes both deletion and addition; heal it.
+			x.deleted = append(x.deleted, double.doc)
+		}
+		x.old[r.path] = &r
+		return nil
+	})
+	if err != nil || len(x.old) > 0 {
+		return err
+	}
+	return emptyStore(sn)
+}
+
+// emptyStore returns ErrForeign if there is any term.
+func emptyStore(sn *store.Snapshot) error {
+	terms := sn.Terms(nil)
+	defer terms.Close()
+	if terms.Next() {
+		return fmt.Errorf("%w; index into one of its own", ErrForeign)
+	}
+	return terms.Err()
+}
+
+// plan compares what the walk found with the records: it returns the files to
+// read, and notes which docs are to be deleted.
+func (x *indexer) plan(w *walked) []task {
+	var tasks []task
+	for _, f := range w.files {
+		old := x.old[f.path]
+		delete(x.old, f.path)
+		if old == nil || old.mtime == 0 || old.mtime != f.mtime || old.size != f.size {
+			tasks = append(tasks, task{f, old})
+			continue
+		}
+		x.report.Unchanged++
+		if old.kind == kindBinary {
+			x.report.Binary++
+		}
+		if old.shown != f.shown {
+			x.touch(old, f.shown, old.mtime)
+		}
+	}
+	under := func(path string) func(string) bool {
+		return func(root string) bool { return covers(root, path) }
+	}
+	for path, old := range x.old {
+		if slices.ContainsFunc(w.roots, under(path)) &&
+			!slices.ContainsFunc(w.failed, func(e *PathError) bool { return covers(e.Path, path) }) {
+			x.deleted = append(x.deleted, old.doc)
+			x.gone++
+		}
+	}
+	slices.Sort(x.deleted) // not in the order of the map
+	return tasks
+}
+
+// touch notes that a doc's record changes, but not its content.
+func (x *indexer) touch(old *record, shown string, mtime int64) {
+	if old.shown == shown && old.mtime == mtime {
+		return
+	}
+	now := *old
+	now.shown, now.mtime = shown, mtime
+	x.touched = append(x.touched, [2]record{*old, now})
+}
+
+// take takes in a file that was read.
+func (x *indexer) take(t task, out *scanned) error {
+	x.report.Read++
+	switch {
+	case errors.Is(out.err, fs.ErrNotExist), errors.Is(out.err, errTooBig):
+		if t.old != nil {
+			x.deleted = append(x.deleted, t.old.doc)
+			x.gone++
+		}
+		if errors.Is(out.err, errTooBig) {
+			x.report.TooBig++
+		}
+		return nil
+	case out.err != nil:
+		x.report.Failed = append(x.report.Failed, &PathError{Path: t.file.path, Err: out.err})
+		return nil
+	case out.same:
+		x.report.Unchanged++
+		if out.kind == kindBinary {
+			x.report.Binary++
+		}
+		x.touch(t.old, t.file.shown, out.mtime)
+		return nil
+	}
+	if x.next > math.MaxUint32 {
+		return errors.New("codesearch: doc IDs are used up; index into a new store")
+	}
+	r := record{doc: uint32(x.next), kind: out.kind, hash: out.hash, sourceFile: t.file}
+	r.size, r.mtime = out.size, out.mtime
+	if len(r.appendTerm(nil)) > store.MaxTermLen {
+		x.report.Failed = append(x.report.Failed, &PathError{Path: t.file.path, Err: errors.New("the path is too long to be indexed")})
+		return nil
+	}
+	x.next++
+	if t.old != nil {
+		x.deleted = append(x.deleted, t.old.doc)
+	}
+	x.fresh = append(x.fresh, r)
+	x.postings.add(r.doc, out.trigrams)
+	for _, w := range out.words {
+		if err := x.batch.Add(w, r.doc); err != nil {
+			return err
+		}
+	}
+	x.added += len(out.words)
+	if out.longWord {
+		return x.batch.Add(longWordsTerm(), r.doc)
+	}
+	return nil
+}
+
+// commit writes what was taken in since the last commit.
+func (x *indexer) commit(d store.Durability) error {
+	if len(x.fresh)+len(x.touched)+len(x.deleted) == 0 {
+		return nil
+	}
+	b := x.batch
+	// New docs are none of the deleted, so that the order does not matter.
+	if err := b.DeleteDocs(x.deleted...); err != nil {
+		return err
+	}
+	postings := int64(len(x.postings.pairs) + x.added)
+	if err := x.postings.flush(b); err != nil {
+		return err
+	}
+	var term []byte
+	var docs []uint32
+	report := x.report
+	for i := range x.fresh {
+		r := &x.fresh[i]
+		term = r.appendTerm(term[:0])
+		if err := b.Add(term, r.doc); err != nil {
+			return err
+		}
+		if r.kind == kindBinary {
+			report.Binary++
+			continue
+		}
+		docs = append(docs, r.doc)
+		report.Indexed++
+		report.Bytes += r.size
+	}
+	if err := b.Add(allDocsTerm(), docs...); err != nil {
+		return err
+	}
+	for i := range x.touched {
+		was, now := &x.touched[i][0], &x.touched[i][1]
+		if err := b.Remove(was.appendTerm(nil), was.doc); err != nil {
+			return err
+		}
+		if term = now.appendTerm(term[:0]); len(term) > store.MaxTermLen {
+			term = was.appendTerm(term[:0]) // the new name of it is too long
+		}
+		if err := b.Add(term, now.doc); err != nil {
+			return err
+		}
+	}
+	if err := b.Commit(d); err != nil {
+		return err
+	}
+	report.Deleted += x.gone
+	report.Postings += postings
+	report.Commits++
+	x.report = report
+	b.Reset()
+	x.fresh, x.touched, x.deleted, x.gone, x.added = x.fresh[:0], x.touched[:0], x.deleted[:0], 0, 0
+	return nil
+}
+
+// eachRecord calls yield for the records whose terms begin with prefix, in the
+// order of docs, until it returns an error, which it returns.
+func eachRecord(sn *store.Snapshot, prefix []byte, yield func(record) error) (err error) {
+	terms := sn.Terms(prefix)
+	defer func() { err = errors.Join(err, terms.Close()) }()
+	for terms.Next() {
+		r, err := decodeRecord(terms.Term())
+		if err != nil {
+			return err
+		}
+		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	return terms.Err()
+}
