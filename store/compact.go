@@ -3,12 +3,15 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
+	"sync"
 )
 
 // CompactOptions say how Compact goes about it. The zero value is fine.
 type CompactOptions struct {
 	// Progress is called now and then with the work done so far, from one
-	// goroutine at a time.
+	// goroutine at a time. It must not call the store.
 	Progress func(Progress)
 }
 
@@ -32,6 +35,10 @@ func (s *CompactStats) BitsPerPosting() float64 {
 	return 8 * float64(s.BytesAfter) / float64(s.Postings)
 }
 
+// maxCompactors bounds how many shards are rewritten at the same time. Each takes
+// up to 50 MB for the tables it writes.
+const maxCompactors = 4
+
 // Compact merges all segments of every term into few, disjoint ones, and drops
 // what was removed or deleted. Snapshots keep what they see; commits and readers
 // go on meanwhile. It takes the space of what it writes until it is done, a part
@@ -44,5 +51,169 @@ func (s *CompactStats) BitsPerPosting() float64 {
 // The error is ctx.Err() when ctx ended, ErrClosed when the store was closed
 // meanwhile. One Compact runs at a time; a second one waits.
 func (s *Store) Compact(ctx context.Context, opts CompactOptions) (CompactStats, error) {
-	return CompactStats{}, errors.ErrUnsupported
+	if err := s.begin(); err != nil {
+		return CompactStats{}, err
+	}
+	defer s.end()
+	if s.opts.ReadOnly {
+		return CompactStats{}, ErrReadOnly
+	}
+	ctx, cancel := s.withContext(ctx)
+	defer cancel()
+	s.compactMu.Lock()
+	defer s.compactMu.Unlock()
+	c := compactor{st: s, ctx: ctx, progress: opts.Progress}
+	err := c.run()
+	return c.stats, s.ended(ctx, "compact", err)
+}
+
+// withContext returns a context that also ends when the store is closed.
+func (s *Store) withContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.ctx, func() { cancel(ErrClosed) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// ended turns the error of work that ran under withContext into the caller's.
+func (s *Store) ended(ctx context.Context, what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("store: %s: %w", what, err)
+}
+
+// A compactor is one call of Compact.
+type compactor struct {
+	st       *Store
+	ctx      context.Context
+	progress func(Progress)
+
+	mu    sync.Mutex // guards what follows
+	stats CompactStats
+	done  Progress
+}
+
+// run rewrites the store shard by shard, then drops the deletions that all shards
+// have worked in.
+//
+// Why nothing is lost: a shard's new keys say generation G and hold all commits
+// up to G. They are put in place only if no commit wrote to the shard since G,
+// under the mutex that orders commits; so nothing newer is replaced. Before that
+// the log is synced up to G: else a crash could keep G's effect in this shard and
+// lose it elsewhere, and give its number to another commit. Deletions up to the
+// generation at which the first shard began are dropped last, when every term is
+// at or past it, and not at all when a damaged term was left behind.
+func (c *compactor) run() error {
+	sn, err := c.st.pin()
+	if err != nil {
+		return err
+	}
+	shards, err := c.plan(sn)
+	if err = errors.Join(err, sn.unpin()); err != nil {
+		return err
+	}
+	if err := c.rewriteAll(shards); err != nil {
+		return err
+	}
+	if len(c.stats.Corrupt) > 0 {
+		return nil
+	}
+	return c.dropDeletions(sn.generation)
+}
+
+// rewriteAll rewrites the shards that need it, several at a time. The first error
+// stops the others.
+func (c *compactor) rewriteAll(shards []*shard) error {
+	ctx, cancel := context.WithCancel(c.ctx)
+	defer cancel()
+	work := make(chan *shard)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	for range min(maxCompactors, runtime.GOMAXPROCS(0), max(len(shards), 1)) {
+		wg.Go(func() {
+			for sh := range work {
+				if err := c.rewrite(ctx, sh); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+					cancel()
+				}
+			}
+		})
+	}
+	for _, sh := range shards {
+		if !sh.dirty {
+			c.note(sh.result)
+			c.advance(sh.terms, sh.bytes)
+			continue
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		work <- sh
+	}
+	close(work)
+	wg.Wait()
+	if len(errs) > 0 {
+		return errs[0]
+	}
+	return c.ctx.Err()
+}
+
+// note adds what became of a shard.
+func (c *compactor) note(r shardResult) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.Terms += r.terms
+	c.stats.Postings += r.postings
+	c.stats.BytesAfter += r.bytes
+	c.stats.Corrupt = append(c.stats.Corrupt, r.corrupt...)
+}
+
+// advance reports progress.
+func (c *compactor) advance(terms, bytes uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done.Terms += terms
+	c.done.BytesDone += bytes
+	if c.progress != nil {
+		p := c.done
+		p.BytesDone = min(p.BytesDone, p.BytesTotal) // a shard may be done twice
+		c.progress(p)
+	}
+}
+
+// dropDeletions removes the records of deleted docs of generations up to gen.
+func (c *compactor) dropDeletions(gen uint64) error {
+	s := c.st
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	if s.deletions.index(gen) == 0 {
+		return nil
+	}
+	v, err := s.kv.view()
+	if err != nil {
+		return err
+	}
+	w := s.kv.newWrites(0)
+	err = walkDeletions(v, func(g uint64, key []byte, _ []byte) error {
+		if g > gen {
+			return nil
+		}
+		return w.del(key)
+	})
+	if err = errors.Join(err, v.close()); err != nil {
+		w.discard()
+		return err
+	}
+	wait, err := s.kv.apply(w, true)
+	if err != nil {
+		return err
+	}
+	s.deletions = s.deletions.after(gen)
+	return wait()
 }

@@ -48,6 +48,12 @@ func newDeletion(docs []uint32) (*deletion, error) {
 	return d, nil
 }
 
+// pieceOf returns the number of the piece under a key that parseDeletedKey knows.
+func pieceOf(key []byte) uint16 {
+	_, number, _ := parseDeletedKey(key)
+	return number
+}
+
 // parsePiece reads the stored form of a piece and checks all of it: Roaring
 // itself does not, and a bitmap that is not sound would answer wrongly later.
 func parsePiece(number uint16, value []byte) (*iterator.Bitmap, error) {
@@ -157,9 +163,10 @@ func (d *deletions) hidden(gen uint64) *iterator.Bitmap {
 // loadDeletions reads all deleted docs of a view.
 func loadDeletions(v kvView) (*deletions, error) {
 	d := &deletions{}
-	err := walkDeletions(v, func(gen uint64, _ []byte, piece *iterator.Bitmap, err error) error {
+	err := walkDeletions(v, func(gen uint64, key, value []byte) error {
+		piece, err := parsePiece(pieceOf(key), value)
 		if err != nil {
-			return err
+			return termErr(nil, key, err)
 		}
 		if gen != d.newest() || len(d.gens) == 0 {
 			d.gens = append(d.gens, gen)
@@ -171,30 +178,26 @@ func loadDeletions(v kvView) (*deletions, error) {
 	return d, err
 }
 
-// walkDeletions calls f for each stored piece, in order. An error that f gets is
-// about that piece; when f returns nil, the walk goes on.
-func walkDeletions(v kvView, f func(gen uint64, key []byte, piece *iterator.Bitmap, err error) error) error {
+// walkDeletions calls f for each stored piece, in order, until it returns an
+// error. Key and value are valid during the call.
+func walkDeletions(v kvView, f func(gen uint64, key, value []byte) error) error {
 	c, err := v.cursor(deletedLower, deletedUpper)
 	if err != nil {
 		return err
 	}
-	for ok := c.first(); ok; ok = c.next() {
-		gen, number, ok := parseDeletedKey(c.key())
-		var piece *iterator.Bitmap
-		var perr error
-		if !ok {
-			perr = corruptf("key is none of this package")
-		} else if value, err := c.value(); err != nil {
-			perr = err
+	for ok := c.first(); ok && err == nil; ok = c.next() {
+		gen, _, known := parseDeletedKey(c.key())
+		var value []byte
+		if !known {
+			err = corruptf("key is none of this package")
 		} else {
-			piece, perr = parsePiece(number, value)
+			value, err = c.value()
 		}
-		if perr != nil {
-			perr = termErr(nil, c.key(), perr)
+		if err != nil {
+			err = termErr(nil, c.key(), err)
+			break
 		}
-		if err := f(gen, c.key(), piece, perr); err != nil {
-			return errors.Join(err, c.close())
-		}
+		err = f(gen, c.key(), value)
 	}
-	return errors.Join(c.err(), c.close())
+	return errors.Join(err, c.err(), c.close())
 }

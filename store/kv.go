@@ -82,6 +82,11 @@ type kvCursor interface {
 type kvTables interface {
 	// set adds a key. Keys must come in strictly ascending order.
 	set(key, value []byte) error
+	// hold leaves room for one key between those set before and those set after
+	// it; fill sets it. So a value may depend on those behind it, whatever they
+	// take. At most one key is held at a time.
+	hold() error
+	fill(key, value []byte) error
 	// finish closes the last table, durably. No set may follow.
 	finish() error
 	// cursor walks what was written, after finish, reading it back from disk.

@@ -19,13 +19,21 @@ const tableBytes = 16 << 20
 
 // pebbleTables writes sorted tables into stageDir.
 type pebbleTables struct {
-	e           *pebbleKV
-	opts        *pebble.Options
-	paths       []string
-	w           *sstable.Writer
-	inTable     int64 // bytes in the table being written
-	total       int64
-	first, last []byte
+	e       *pebbleKV
+	opts    *pebble.Options
+	paths   []string
+	w       *pebbleTable // being written; nil: the next key begins one
+	held    *pebbleTable // waits for the key that was held
+	total   int64
+	first   []byte // first and last key of all
+	last    []byte
+	holding bool
+}
+
+// pebbleTable is one table being written.
+type pebbleTable struct {
+	w     *sstable.Writer
+	bytes int64
 }
 
 func (e *pebbleKV) newTables() (kvTables, error) {
@@ -35,42 +43,90 @@ func (e *pebbleKV) newTables() (kvTables, error) {
 	return &pebbleTables{e: e, opts: o}, nil
 }
 
-func (t *pebbleTables) set(key, value []byte) error {
+func (t *pebbleTables) newTable() (*pebbleTable, error) {
+	path := t.e.fs.PathJoin(t.e.dir, stageDir, fmt.Sprintf("%06d.sst", t.e.staging.Add(1)))
+	f, err := t.e.fs.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return nil, err
+	}
+	t.paths = append(t.paths, path)
+	// Level 6 is the lowest, where tables that replace a range always go.
+	w := sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.opts.MakeWriterOptions(6, t.e.db.TableFormat()))
+	return &pebbleTable{w: w}, nil
+}
+
+func (t *pebbleTables) set(key, value []byte) (err error) {
 	if t.last != nil && bytes.Compare(key, t.last) <= 0 {
 		return fmt.Errorf("store: keys out of order: %x after %x", key, t.last)
 	}
 	if t.w == nil {
-		path := t.e.fs.PathJoin(t.e.dir, stageDir, fmt.Sprintf("%06d.sst", t.e.staging.Add(1)))
-		f, err := t.e.fs.Create(path, vfs.WriteCategoryUnspecified)
-		if err != nil {
+		if t.w, err = t.newTable(); err != nil {
 			return err
 		}
-		t.paths, t.inTable = append(t.paths, path), 0
-		t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f),
-			t.opts.MakeWriterOptions(6, t.e.db.TableFormat()))
 	}
-	if err := t.w.Set(key, value); err != nil {
-		return err
-	}
-	if t.first == nil {
+	if t.first == nil && !t.holding {
 		t.first = cloneBytes(key)
 	}
 	t.last = append(t.last[:0], key...)
-	t.total += int64(len(key) + len(value))
-	if t.inTable += int64(len(key) + len(value)); t.inTable >= tableBytes {
-		return t.finish()
+	if err := t.add(t.w, key, value); err != nil {
+		return err
 	}
+	if t.w.bytes >= tableBytes {
+		err, t.w = t.w.w.Close(), nil
+	}
+	return err
+}
+
+func (t *pebbleTables) add(w *pebbleTable, key, value []byte) error {
+	w.bytes += int64(len(key) + len(value))
+	t.total += int64(len(key) + len(value))
+	return w.w.Set(key, value)
+}
+
+// hold keeps the table open for one key more, and begins another one.
+func (t *pebbleTables) hold() (err error) {
+	if t.holding {
+		return errors.New("store: a key is held already")
+	}
+	if t.w == nil {
+		if t.w, err = t.newTable(); err != nil {
+			return err
+		}
+	}
+	t.holding, t.held, t.w = true, t.w, nil
 	return nil
 }
 
-// finish syncs the table that is being written, too.
-func (t *pebbleTables) finish() error {
-	if t.w == nil {
-		return nil
+func (t *pebbleTables) fill(key, value []byte) error {
+	if !t.holding {
+		return errors.New("store: no key is held")
 	}
-	w := t.w
-	t.w = nil
-	return w.Close()
+	w := t.held
+	t.holding, t.held = false, nil
+	if t.first == nil {
+		t.first = cloneBytes(key)
+	}
+	// The writer refuses a key that is not behind those before it; that it is
+	// before those behind it, Pebble checks when tables are put in place.
+	return errors.Join(t.add(w, key, value), w.w.Close())
+}
+
+// finish syncs what is being written, too.
+func (t *pebbleTables) finish() error {
+	if t.holding {
+		return errors.New("store: a key is still held")
+	}
+	return t.end()
+}
+
+func (t *pebbleTables) end() (err error) {
+	for _, w := range []*pebbleTable{t.held, t.w} {
+		if w != nil {
+			err = errors.Join(err, w.w.Close())
+		}
+	}
+	t.holding, t.held, t.w = false, nil, nil
+	return err
 }
 
 func (t *pebbleTables) bytes() int64 { return t.total }
@@ -109,7 +165,7 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 }
 
 func (t *pebbleTables) discard() error {
-	err := t.finish()
+	err := t.end()
 	for _, p := range t.paths {
 		// Once in place a table has left the stage.
 		if rerr := t.e.fs.Remove(p); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/sheafdb/sheaf/segment"
+)
+
+// walkTerms calls f for every term whose keys c walks, from the first on, with
+// the term's prefix and what its keys say (in keys). A term whose keys are
+// damaged is given with an error; so are keys that are not of this package, each
+// with itself as prefix. When f returns nil, the walk goes on behind the term.
+//
+// An error of the engine that is not about one value ends the walk.
+func walkTerms(c kvCursor, keys *termKeys, f func(prefix []byte, err error) error) error {
+	var prefix, end []byte
+	for on := c.first(); on; on = c.valid() {
+		var err error
+		if n := prefixLen(c.key()); n > 0 && termOf(c.key()[:n]) != nil {
+			prefix = append(prefix[:0], c.key()[:n]...)
+			end = appendTermEnd(end[:0], prefix)
+			err = keys.load(c, prefix, loadWalk)
+		} else {
+			prefix = append(prefix[:0], c.key()...)
+			end = append(append(end[:0], prefix...), 0)
+			err = termErr(nil, prefix, corruptf("key is none of this package"))
+		}
+		if err != nil && !isDamage(err) {
+			return err
+		}
+		if ferr := f(prefix, err); ferr != nil {
+			return ferr
+		}
+		if err != nil {
+			c.seekGE(end)
+		}
+	}
+	return c.err()
+}
+
+// isDamage reports whether err is about stored bytes of one term, so that other
+// terms may be fine.
+func isDamage(err error) bool {
+	var te *TermError
+	return errors.As(err, &te) &&
+		(errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTooNew) || errors.Is(err, segment.ErrTooOld))
+}
+
+// walkSegments calls f with every segment of a term, in the order of keys, and
+// with the value of its header record (s.level is levelHeader). An error that f
+// gets is about that value; when f returns nil, the walk goes on.
+func walkSegments(c kvCursor, prefix []byte, f func(s keySuffix, key, value []byte, err error) error) error {
+	for on := c.seekGE(prefix); on && bytes.HasPrefix(c.key(), prefix); {
+		key := cloneBytes(c.key())
+		s, ok := parseSuffix(key[len(prefix):])
+		value, err := c.value()
+		if err == nil && !ok {
+			err = corruptf("key is none of this package")
+		}
+		failed := err != nil
+		if err := f(s, key, value, termErrPrefix(prefix, key, err)); err != nil {
+			return err
+		}
+		if failed {
+			// The engine's cursor ends where a value cannot be read.
+			on = c.seekGE(append(key, 0))
+		} else {
+			on = c.next()
+		}
+	}
+	return c.err()
+}
