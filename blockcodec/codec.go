@@ -28,9 +28,9 @@ func MaxEncodedLen(n int) int {
 // one goroutine uses it at a time; the bytes depend on the values alone.
 type Encoder struct {
 	gaps [BlockSize]uint32 // of AppendDocs
-	high [BlockSize]uint32 // high parts of the exceptions
-	pos  [BlockSize]uint8  // and their positions
-	cnt  counts
+	high highParts
+	pos  positions
+	prices
 }
 
 // AppendBlock appends the smallest block that holds vals to dst and returns the
@@ -102,10 +102,18 @@ func pack(dst []byte, vals []uint32, b int) {
 	packHorizontal(dst, vals, b)
 }
 
+// highParts holds the high parts of a block's exceptions, in order of position.
+// Kernels load and store 16 at a time, hence the slack.
+type highParts [BlockSize + 16]uint32
+
+// positions holds where the exceptions of a block of type 1 are, with the same
+// slack.
+type positions [BlockSize + 16]uint8
+
 // A Decoder unpacks blocks. The zero value is ready. It holds scratch space, so
 // one goroutine uses it at a time.
 type Decoder struct {
-	high [BlockSize]uint32 // high parts of the exceptions
+	high highParts
 }
 
 // DecodeBlock decodes a block of len(dst) values (0..256, more panics) from the

@@ -56,8 +56,8 @@ func loadBitmap(words *[BlockSize / 64]uint64, src []byte) {
 // mergeBitmapGo sets the high parts of the values whose bit is set in words.
 //
 // REQUIRES: no bit at or past len(dst), b < 32.
-func mergeBitmapGo(dst []uint32, words *[BlockSize / 64]uint64, high *[BlockSize]uint32, b int) {
-	x := uint8(0)
+func mergeBitmapGo(dst []uint32, words *[BlockSize / 64]uint64, high *highParts, b int) {
+	x := 0
 	for i, w := range words {
 		for ; w != 0; w &= w - 1 {
 			dst[64*i+bits.TrailingZeros64(w)] |= high[x] << (b & 31)
@@ -69,7 +69,7 @@ func mergeBitmapGo(dst []uint32, words *[BlockSize / 64]uint64, high *[BlockSize
 // gatherBitmapGo collects the exceptions of vals at width b: their high parts in
 // high, a bit for each in bitmap, which has ceil(len(vals)/8) bytes. It returns
 // their number.
-func gatherBitmapGo(bitmap []byte, high *[BlockSize]uint32, vals []uint32, b int) int {
+func gatherBitmapGo(bitmap []byte, high *highParts, vals []uint32, b int) int {
 	x := 0
 	for i := range bitmap {
 		var m uint32
@@ -87,7 +87,7 @@ func gatherBitmapGo(bitmap []byte, high *[BlockSize]uint32, vals []uint32, b int
 
 // gatherPositionsGo collects the exceptions of vals at width b, and where they
 // are, and returns their number.
-func gatherPositionsGo(pos *[BlockSize]uint8, high *[BlockSize]uint32, vals []uint32, b int) int {
+func gatherPositionsGo(pos *positions, high *highParts, vals []uint32, b int) int {
 	x := 0
 	for i, v := range vals {
 		h := v >> (b & 31)

@@ -32,28 +32,76 @@ func packVertical(dst []byte, src *[BlockSize]uint32, b int) {
 	packVerticalGo(dst, src, b)
 }
 
-func unpackHorizontal(dst []uint32, src []byte, b int) { unpackHorizontalGo(dst, src, b) }
+func unpackHorizontal(dst []uint32, src []byte, b int) {
+	switch {
+	case hasIce:
+		unpackHorizontalIce(dst, src, b)
+	case hasAVX2:
+		unpackHorizontalAVX2(dst, src, b)
+	default:
+		unpackHorizontalGo(dst, src, b)
+	}
+}
 
 func packHorizontal(dst []byte, vals []uint32, b int) { packHorizontalGo(dst, vals, b) }
 
-func fill(dst []uint32, v uint32) { fillGo(dst, v) }
+func fill(dst []uint32, v uint32) {
+	if hasAVX2 {
+		fillAVX2(dst, v)
+		return
+	}
+	fillGo(dst, v)
+}
 
-func scan(vals []uint32, cnt *counts) (w int, same bool) { return scanGo(vals, cnt) }
+func scan(vals []uint32, cnt *counts) (w int) {
+	if hasIce {
+		return scanIce(vals, cnt)
+	}
+	return scanGo(vals, cnt)
+}
 
-func countAtLeast(vals []uint32, limit uint32) int { return countAtLeastGo(vals, limit) }
+func price(p *prices, n, w int) (best choice, candidates uint32) {
+	if hasIce {
+		return priceIce(p, n, w)
+	}
+	return priceGo(p, n, w)
+}
 
-func mergeBitmap(dst []uint32, words *[BlockSize / 64]uint64, high *[BlockSize]uint32, b int) {
+func countAtLeast(vals []uint32, limit uint32) int {
+	if hasAVX512 {
+		return countAtLeastAVX512(vals, limit)
+	}
+	return countAtLeastGo(vals, limit)
+}
+
+func mergeBitmap(dst []uint32, words *[BlockSize / 64]uint64, high *highParts, b int) {
+	if hasAVX512 {
+		mergeBitmapAVX512(dst, words, high, b)
+		return
+	}
 	mergeBitmapGo(dst, words, high, b)
 }
 
-func gatherBitmap(bitmap []byte, high *[BlockSize]uint32, vals []uint32, b int) int {
+func gatherBitmap(bitmap []byte, high *highParts, vals []uint32, b int) int {
+	if hasAVX512 {
+		return gatherBitmapAVX512(bitmap, high, vals, b)
+	}
 	return gatherBitmapGo(bitmap, high, vals, b)
 }
 
-func gatherPositions(pos *[BlockSize]uint8, high *[BlockSize]uint32, vals []uint32, b int) int {
+func gatherPositions(pos *positions, high *highParts, vals []uint32, b int) int {
+	if hasAVX512 {
+		return gatherPositionsAVX512(pos, high, vals, b)
+	}
 	return gatherPositionsGo(pos, high, vals, b)
 }
 
-func gapsOf(gaps, docs []uint32, base uint32) { gapsGo(gaps, docs, base) }
+func gapsOf(gaps, docs []uint32, base uint32) {
+	if hasAVX2 {
+		gapsAVX2(gaps, docs, base)
+		return
+	}
+	gapsGo(gaps, docs, base)
+}
 
 func sumGaps(dst []uint32, base uint32) bool { return sumGapsGo(dst, base) }

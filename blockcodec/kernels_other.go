@@ -17,19 +17,21 @@ func packHorizontal(dst []byte, vals []uint32, b int) { packHorizontalGo(dst, va
 
 func fill(dst []uint32, v uint32) { fillGo(dst, v) }
 
-func scan(vals []uint32, cnt *counts) (w int, same bool) { return scanGo(vals, cnt) }
+func scan(vals []uint32, cnt *counts) (w int) { return scanGo(vals, cnt) }
+
+func price(p *prices, n, w int) (choice, uint32) { return priceGo(p, n, w) }
 
 func countAtLeast(vals []uint32, limit uint32) int { return countAtLeastGo(vals, limit) }
 
-func mergeBitmap(dst []uint32, words *[BlockSize / 64]uint64, high *[BlockSize]uint32, b int) {
+func mergeBitmap(dst []uint32, words *[BlockSize / 64]uint64, high *highParts, b int) {
 	mergeBitmapGo(dst, words, high, b)
 }
 
-func gatherBitmap(bitmap []byte, high *[BlockSize]uint32, vals []uint32, b int) int {
+func gatherBitmap(bitmap []byte, high *highParts, vals []uint32, b int) int {
 	return gatherBitmapGo(bitmap, high, vals, b)
 }
 
-func gatherPositions(pos *[BlockSize]uint8, high *[BlockSize]uint32, vals []uint32, b int) int {
+func gatherPositions(pos *positions, high *highParts, vals []uint32, b int) int {
 	return gatherPositionsGo(pos, high, vals, b)
 }
 
