@@ -37,7 +37,7 @@ func And(its ...Iterator) Iterator {
 	slices.SortStableFunc(order, func(a, b sized) int { return cmp.Compare(a.len, b.len) })
 	op := &and{ins: make([]input, len(its))}
 	for i, o := range order {
-		op.ins[i].it = blockwise(o.it)
+		op.ins[i].it = Blocks(o.it)
 	}
 	op.len = order[0].len
 	op.walker.from = op
@@ -47,8 +47,11 @@ func And(its ...Iterator) Iterator {
 // and is the intersection of its inputs, which are in ascending order of length.
 type and struct {
 	walker
-	ins  []input
-	docs [BlockSize]uint32 // the candidate in Docs form, once it was cut down
+	ins []input
+	// docs is the memory of a candidate in Docs form: what is left of the docs
+	// in one half is written to the other.
+	docs [2][BlockSize]uint32
+	half int // the half that is to be written next
 	// words is the memory of a candidate in bitset form, made when needed.
 	words []uint64
 	// decided are the docs that no candidate has to be made of any more.

@@ -1,6 +1,10 @@
 package iterator
 
-import "math"
+import (
+	"math"
+
+	"github.com/sheafdb/sheaf/internal/docset"
+)
 
 // candidate is what is left of a block of the first input of an And.
 type candidate struct {
@@ -51,39 +55,33 @@ func (op *and) cut(c *candidate, i int) bool {
 // cutDocs is cut for a candidate in Docs form.
 func (op *and) cutDocs(c *candidate, i int) {
 	b := &op.ins[i].b
-	docs, kept := c.Docs, op.docs[:0]
+	docs, kept, n := c.Docs, &op.docs[op.half], 0
 	for len(docs) > 0 {
 		if !op.reach(i, docs[0]) {
 			c.upTo = math.MaxUint32
 			break
 		}
-		n := countLE(docs, b.Last)
-		kept = appendHeld(kept, docs[:n], b)
-		docs = docs[n:]
+		// What is in the block is decided by it.
+		to := countLE(docs, b.Last)
+		n += held(kept[n:], docs[:to], b)
+		docs = docs[to:]
 	}
-	if c.empty = len(kept) == 0; !c.empty {
-		c.setDocs(kept)
+	if c.empty = n == 0; !c.empty {
+		c.setDocs(kept[:n])
+		op.half ^= 1
 	}
 }
 
-// appendHeld appends those of docs that b holds; no doc is outside b.Last. dst
-// may share memory with docs when it does not start after it.
-func appendHeld(dst, docs []uint32, b *Block) []uint32 {
-	docs = docs[searchGE(docs, b.First):]
+// held writes those of docs that b holds to dst and returns how many they are.
+// REQUIRES: no doc is after b.Last nor before where b was cut.
+func held(dst, docs []uint32, b *Block) int {
 	switch {
 	case b.Docs != nil:
-		return appendCommon(dst, docs, b.Docs)
+		return docset.Intersect(dst, docs, b.Docs)
 	case b.Words != nil:
-		n := len(dst)
-		dst = dst[:n+len(docs)]
-		for _, doc := range docs {
-			i := doc - b.Base
-			dst[n] = doc
-			n += int(b.Words[i>>6] >> (i & 63) & 1)
-		}
-		return dst[:n]
+		return docset.FilterWords(dst, docs, b.Base, b.Words)
 	}
-	return append(dst, docs...)
+	return copy(dst, docs[docset.SearchGEFrom(docs, 0, b.First):])
 }
 
 // cutRun is cut for a candidate that is a run: what remains is the block of the
@@ -181,9 +179,7 @@ func keepWords(words []uint64, base uint32, b *Block, last uint32) {
 	if lo < hi {
 		words[lo] &= theirs[0] | spare
 		ours, theirs := words[lo+1:hi], theirs[1:]
-		for i := range ours {
-			ours[i] &= theirs[i]
-		}
+		docset.AndWords(ours, ours, theirs[:len(ours)])
 		words[hi] &= theirs[len(ours)] | ^upToMask(last)
 		return
 	}

@@ -1,6 +1,10 @@
 package iterator
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/sheafdb/sheaf/internal/docset"
+)
 
 // AndNot returns the docs of a that b does not hold. It owns and closes both.
 func AndNot(a, b Iterator) Iterator {
@@ -14,7 +18,7 @@ func AndNot(a, b Iterator) Iterator {
 	if a != nil {
 		op.len = upperBound(a)
 	}
-	op.a.it, op.b.it = blockwise(a), blockwise(b)
+	op.a.it, op.b.it = Blocks(a), Blocks(b)
 	op.walker.from = op
 	return op
 }
@@ -98,42 +102,32 @@ func (op *andNot) reachB(from uint32) bool {
 // subtractDocs is subtract for docs.
 func (op *andNot) subtractDocs(out *Block, docs []uint32) (upTo uint32, found bool) {
 	upTo = docs[len(docs)-1]
-	b, kept := &op.b.b, op.docs[:0]
+	b, n := &op.b.b, 0
 	for len(docs) > 0 && op.reachB(docs[0]) {
-		n := countLE(docs, b.Last)
-		kept = appendLacking(kept, docs[:n], b)
-		docs = docs[n:]
+		to := countLE(docs, b.Last)
+		n += lacking(op.docs[n:], docs[:to], b)
+		docs = docs[to:]
 	}
 	if op.err != nil {
 		return 0, false
 	}
-	kept = append(kept, docs...)
-	if len(kept) > 0 {
-		out.setDocs(kept)
+	n += copy(op.docs[n:], docs)
+	if n > 0 {
+		out.setDocs(op.docs[:n])
 	}
-	return upTo, len(kept) > 0
+	return upTo, n > 0
 }
 
-// appendLacking appends those of docs that b lacks; no doc is after b.Last. dst
-// may share memory with docs when it does not start after it.
-func appendLacking(dst, docs []uint32, b *Block) []uint32 {
-	before := searchGE(docs, b.First)
-	dst = append(dst, docs[:before]...)
-	docs = docs[before:]
+// lacking writes those of docs that b lacks to dst and returns how many they are.
+// REQUIRES: no doc is after b.Last nor before where b was cut.
+func lacking(dst, docs []uint32, b *Block) int {
 	switch {
 	case b.Docs != nil:
-		return appendMissing(dst, docs, b.Docs)
+		return docset.Subtract(dst, docs, b.Docs)
 	case b.Words != nil:
-		n := len(dst)
-		dst = dst[:n+len(docs)]
-		for _, doc := range docs {
-			i := doc - b.Base
-			dst[n] = doc
-			n += int(^b.Words[i>>6] >> (i & 63) & 1)
-		}
-		return dst[:n]
+		return docset.SubtractWords(dst, docs, b.Base, b.Words)
 	}
-	return dst
+	return copy(dst, docs[:docset.SearchGEFrom(docs, 0, b.First)])
 }
 
 // longRun is the length from which a run between two docs of b is handed out as
@@ -224,9 +218,7 @@ func andNotRange(words []uint64, base uint32, b *Block, last uint32) {
 		if lo < hi {
 			words[lo] &^= theirs[0] & keep
 			ours, theirs := words[lo+1:hi], theirs[1:]
-			for i := range ours {
-				ours[i] &^= theirs[i]
-			}
+			docset.AndNotWords(ours, ours, theirs[:len(ours)])
 			words[hi] &^= theirs[len(ours)] & upToMask(last)
 			return
 		}

@@ -33,7 +33,7 @@ func AtLeast(k int, its ...Iterator) Iterator {
 	}
 	op := &atLeast{k: k, ins: make([]input, len(its))}
 	for i, it := range its {
-		op.ins[i].it = blockwise(it)
+		op.ins[i].it = Blocks(it)
 		op.len += upperBound(it)
 	}
 	op.len = min(op.len/uint64(k), maxLen)

@@ -1,12 +1,18 @@
 package iterator
 
+import (
+	"slices"
+
+	"github.com/sheafdb/sheaf/internal/docset"
+)
+
 // Count returns the number of docs in the block, at most 2^32.
 func (b *Block) Count() uint64 {
 	switch {
 	case b.Docs != nil:
 		return uint64(len(b.Docs))
 	case b.Words != nil:
-		return uint64(popcount(b.Words))
+		return uint64(docset.CountWords(b.Words))
 	}
 	return uint64(b.Last-b.First) + 1
 }
@@ -18,7 +24,7 @@ func (b *Block) AppendTo(dst []uint32) []uint32 {
 	case b.Docs != nil:
 		return append(dst, b.Docs...)
 	case b.Words != nil:
-		return appendBits(dst, b.Words, b.Base)
+		return appendBits(dst, b.Base, b.Words)
 	}
 	for doc := b.First; ; doc++ {
 		dst = append(dst, doc)
@@ -26,6 +32,22 @@ func (b *Block) AppendTo(dst []uint32) []uint32 {
 			return dst
 		}
 	}
+}
+
+// appendBits appends the docs of a bitset.
+func appendBits(dst []uint32, base uint32, words []uint64) []uint32 {
+	n := len(dst)
+	dst = slices.Grow(dst, docset.CountWords(words))
+	return dst[:n+docset.WordsToDocs(dst[n:cap(dst)], base, words)]
+}
+
+// countLE returns how many docs are <= doc.
+func countLE(docs []uint32, doc uint32) int {
+	if n := len(docs); docs[n-1] <= doc {
+		return n
+	}
+	// Here a doc > doc exists, so doc+1 does not overflow.
+	return docset.SearchGE(docs, doc+1)
 }
 
 // setDocs makes b the block of docs, which are not empty.
@@ -47,15 +69,10 @@ func (b *Block) setWords(base uint32, words []uint64) {
 	*b = Block{First: base + first, Last: base + last, Base: base + lo<<6, Words: words[lo : hi+1]}
 }
 
-// after returns the first doc of b that is > doc. REQUIRES: doc < b.Last.
+// after returns the first doc > doc of a bitset or a run. REQUIRES: b.First <= doc
+// < b.Last.
 func (b *Block) after(doc uint32) uint32 {
-	if doc < b.First {
-		return b.First
-	}
-	switch {
-	case b.Docs != nil:
-		return b.Docs[searchGE(b.Docs, doc+1)]
-	case b.Words != nil:
+	if b.Words != nil {
 		return b.Base + nextSet(b.Words, doc+1-b.Base)
 	}
 	return doc + 1
@@ -73,7 +90,7 @@ func (b *Block) cutBefore(doc uint32) {
 	}
 	switch {
 	case b.Docs != nil:
-		b.Docs = b.Docs[searchGE(b.Docs, doc):]
+		b.Docs = b.Docs[docset.SearchGEFrom(b.Docs, 0, doc):]
 		b.First = b.Docs[0]
 	case b.Words != nil:
 		b.First = b.Base + nextSet(b.Words, doc-b.Base)

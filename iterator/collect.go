@@ -23,7 +23,7 @@ func ToSlice(dst []uint32, it Iterator) ([]uint32, error) {
 
 // drain calls f with all blocks of it, then closes it.
 func drain(it Iterator, f func(*Block)) error {
-	blocks := blockwise(it)
+	blocks := Blocks(it)
 	var b Block
 	for blocks.NextBlock(&b) {
 		f(&b)

@@ -31,6 +31,7 @@ func TestContract(t *testing.T) {
 			for name, open := range map[string]func() iterator.Iterator{
 				"double mixed": func() iterator.Iterator { return itertest.Mixed(docs, rng) },
 				"slice":        func() iterator.Iterator { return iterator.FromSlice(docs) },
+				"plain":        func() iterator.Iterator { return iterator.Blocks(itertest.Plain(iterator.FromSlice(docs))) },
 				"bitmap":       func() iterator.Iterator { return iterator.FromBitmap(bm) },
 				"and": func() iterator.Iterator {
 					return iterator.And(form(t, rng, docs), form(t, rng, all))

@@ -2,40 +2,6 @@ package iterator
 
 import "errors"
 
-// batched makes a BlockIterator of a plain Iterator by collecting its docs. It
-// stays inside this package, where nothing seeks backwards nor asks Doc after
-// NextBlock: after a short block the iterator below is past its end.
-type batched struct {
-	Iterator
-	buf [BlockSize]uint32
-}
-
-// NextBlock implements BlockIterator. An error after some docs shows at the
-// next call: the docs before it are right.
-func (it *batched) NextBlock(b *Block) bool {
-	n := 0
-	for n < len(it.buf) && it.Next() {
-		it.buf[n] = it.Doc()
-		n++
-	}
-	if n == 0 {
-		return false
-	}
-	b.setDocs(it.buf[:n])
-	return true
-}
-
-// blockwise returns it as a BlockIterator. nil stands for the empty list.
-func blockwise(it Iterator) BlockIterator {
-	switch it := it.(type) {
-	case nil:
-		return &sliceIterator{}
-	case BlockIterator:
-		return it
-	}
-	return &batched{Iterator: it}
-}
-
 // input is the side of a set operation that reads one of its inputs: the
 // iterator and the block of it that has not been passed yet.
 type input struct {
@@ -105,24 +71,9 @@ func (in *input) reach(from uint32) bool {
 	return true
 }
 
-// failed returns the error of the input, nil when it merely ran out.
-func (in *input) failed() error {
-	if !in.over {
-		return nil
-	}
-	return in.it.Err()
-}
-
-// newInputs wraps its, less those that are nil.
-func newInputs(its []Iterator) []input {
-	ins := make([]input, 0, len(its))
-	for _, it := range its {
-		if it != nil {
-			ins = append(ins, input{it: blockwise(it)})
-		}
-	}
-	return ins
-}
+// failed returns the error of the input, nil when it merely ran out. REQUIRES:
+// it is over.
+func (in *input) failed() error { return in.it.Err() }
 
 // closeInputs closes all inputs and joins the errors.
 func closeInputs(ins []input) error {

@@ -1,5 +1,7 @@
 package iterator
 
+import "github.com/sheafdb/sheaf/internal/docset"
+
 // sliceIterator walks a slice.
 type sliceIterator struct {
 	docs []uint32
@@ -43,8 +45,7 @@ func (it *sliceIterator) SeekGE(doc uint32) bool {
 		return false
 	}
 	// The current doc is the first candidate: it is where a seek backwards ends.
-	at := max(it.next-1, 0)
-	at += searchGE(it.docs[at:], doc)
+	at := docset.SearchGEFrom(it.docs, max(it.next-1, 0), doc)
 	if at == len(it.docs) {
 		return it.end()
 	}

@@ -1,6 +1,10 @@
 package iterator
 
-import "math"
+import (
+	"math"
+
+	"github.com/sheafdb/sheaf/internal/docset"
+)
 
 // producer makes the blocks of a set operation. walker makes an iterator of it.
 type producer interface {
@@ -33,11 +37,10 @@ func (w *walker) Next() bool {
 	if !w.placed || w.doc == w.b.Last {
 		return w.nextProduced()
 	}
-	switch {
-	case w.b.Docs != nil:
+	if w.b.Docs != nil {
 		w.at++
 		w.doc = w.b.Docs[w.at]
-	default:
+	} else {
 		w.doc = w.b.after(w.doc)
 	}
 	return true
@@ -81,7 +84,7 @@ func (w *walker) SeekGE(doc uint32) bool {
 	}
 	// Here w.doc < doc <= b.Last.
 	if w.b.Docs != nil {
-		w.at += searchGE(w.b.Docs[w.at:], doc)
+		w.at = docset.SearchGEFrom(w.b.Docs, w.at, doc)
 		w.doc = w.b.Docs[w.at]
 	} else {
 		w.doc = w.b.after(doc - 1)

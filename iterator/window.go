@@ -195,7 +195,10 @@ func (w *window) takeDocs(docs []uint32, i uint32) []uint32 {
 				return docs
 			}
 			word := t<<6 | uint32(bits.TrailingZeros64(x))
-			docs = appendBits(docs, w.result[word:word+1], w.base+word<<6)
+			first := w.base + word<<6
+			for y := w.result[word]; y != 0; y &= y - 1 {
+				docs = append(docs, first+uint32(bits.TrailingZeros64(y)))
+			}
 		}
 		mask = math.MaxUint64
 	}

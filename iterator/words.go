@@ -59,32 +59,3 @@ func clearRange(words []uint64, first, last uint32) {
 	clear(words[lo+1 : hi])
 	words[hi] &^= hiMask
 }
-
-// popcount returns the number of set bits.
-func popcount(words []uint64) int {
-	n := 0
-	for _, x := range words {
-		n += bits.OnesCount64(x)
-	}
-	return n
-}
-
-// appendBits appends base+i for every set bit i.
-func appendBits(dst []uint32, words []uint64, base uint32) []uint32 {
-	for w, x := range words {
-		first := base + uint32(w)<<6
-		for x != 0 {
-			dst = append(dst, first+uint32(bits.TrailingZeros64(x)))
-			x &= x - 1
-		}
-	}
-	return dst
-}
-
-// b2i is 1 for true and 0 for false. It compiles to no branch.
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}

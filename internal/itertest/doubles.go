@@ -2,8 +2,10 @@ package itertest
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"testing"
 
 	"github.com/sheafdb/sheaf/iterator"
@@ -97,9 +99,13 @@ func after(b *iterator.Block, doc uint32) uint32 {
 		i, _ := slices.BinarySearch(b.Docs, doc)
 		return b.Docs[i]
 	case b.Words != nil:
-		for b.Words[(doc-b.Base)/64]>>(doc%64)&1 == 0 {
-			doc++
+		w := (doc - b.Base) / 64
+		x := b.Words[w] &^ (1<<(doc%64) - 1)
+		for x == 0 {
+			w++
+			x = b.Words[w]
 		}
+		return b.Base + w*64 + uint32(bits.TrailingZeros64(x))
 	}
 	return doc
 }
@@ -125,9 +131,7 @@ func (it *Blocks) SeekGE(doc uint32) bool {
 
 // moveTo moves to the first doc >= doc.
 func (it *Blocks) moveTo(doc uint32) bool {
-	for !it.over && len(it.blocks) > 0 && it.blocks[0].Last < doc {
-		it.blocks = it.blocks[1:]
-	}
+	it.blocks = it.blocks[sort.Search(len(it.blocks), func(i int) bool { return it.blocks[i].Last >= doc }):]
 	if it.over || len(it.blocks) == 0 {
 		return it.end()
 	}
