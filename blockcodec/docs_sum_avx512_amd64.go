@@ -60,7 +60,7 @@ var lastOfFour = [16]uint32{4: 3, 5: 3, 6: 3, 7: 3, 12: 11, 13: 11, 14: 11, 15: 
 // mergeSumAVX512 is mergeBitmapAVX512 and then sumGapsAVX512, in one pass.
 //
 // REQUIRES: no bit at or past len(dst), b < 32, len(dst) <= 256.
-func mergeSumAVX512(dst []uint32, words *[BlockSize / 64]uint64, high *highParts, b int, base uint32) {
+func mergeSumAVX512(dst []uint32, words *bitmapWords, high *highParts, b int, base uint32) {
 	if len(dst) < 16 {
 		mergeBitmapGo(dst, words, high, b)
 		sumGapsGo(dst, base)

@@ -124,7 +124,7 @@ func TestFillKernels(t *testing.T) {
 }
 
 // randomBitmap sets about one bit in 2^rare of the first n; rare 0 sets them all.
-func randomBitmap(r *rand.Rand, n, rare int) (words [BlockSize / 64]uint64, set []int) {
+func randomBitmap(r *rand.Rand, n, rare int) (words bitmapWords, set []int) {
 	for i := range n {
 		if r.IntN(1<<rare) == 0 {
 			words[i/64] |= 1 << (i % 64)

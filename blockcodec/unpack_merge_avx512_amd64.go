@@ -12,7 +12,7 @@ import (
 // says where the next ones begin.
 //
 // REQUIRES: no bit at or past len(dst), b < 32, len(dst) <= 256.
-func mergeBitmapAVX512(dst []uint32, words *[BlockSize / 64]uint64, high *highParts, b int) {
+func mergeBitmapAVX512(dst []uint32, words *bitmapWords, high *highParts, b int) {
 	if len(dst) < 16 {
 		mergeBitmapGo(dst, words, high, b)
 		return
