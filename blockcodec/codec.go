@@ -113,7 +113,8 @@ type positions [BlockSize + 16]uint8
 // A Decoder unpacks blocks. The zero value is ready. It holds scratch space, so
 // one goroutine uses it at a time.
 type Decoder struct {
-	high highParts
+	high  highParts
+	words bitmapWords
 }
 
 // DecodeBlock decodes a block of len(dst) values (0..256, more panics) from the
@@ -176,16 +177,24 @@ func (d *Decoder) decode(dst []uint32, src []byte) (consumed int, ok bool) {
 	case typeBitmap:
 		return d.decodeBitmap(dst, src, b)
 	}
-	end := 1 + (b+7)/8
-	if len(src) < end {
+	v, end, ok := constant(src, b)
+	if !ok {
 		return 0, false
-	}
-	var v uint32
-	for i, c := range src[1:end] {
-		v |= uint32(c) << (8 * i)
 	}
 	fill(dst, v)
 	return end, true
+}
+
+// constant reads a block of type 3 and width b.
+func constant(src []byte, b int) (v uint32, end int, ok bool) {
+	end = 1 + (b+7)/8
+	if len(src) < end {
+		return 0, 0, false
+	}
+	for i, c := range src[1:end] {
+		v |= uint32(c) << (8 * i)
+	}
+	return v, end, true
 }
 
 // unpack unpacks len(dst) values of b bits from src, whose length is exact.

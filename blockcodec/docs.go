@@ -33,8 +33,56 @@ func (d *Decoder) DecodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 //
 // REQUIRES: len(dst) <= 256.
 func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed int, ok bool) {
-	consumed, ok = d.decode(dst, src)
-	if !ok || !sumGaps(dst, base) {
+	n := len(dst)
+	if n == 0 {
+		return 0, true
+	}
+	if len(src) == 0 {
+		return 0, false
+	}
+	b := int(src[0] & 63)
+	if b > 32 {
+		return 0, false
+	}
+	width := 32 // no gap needs more bits
+	switch src[0] >> 6 {
+	case typePacked:
+		consumed = 1 + packedLen(n, b)
+		if len(src) < consumed {
+			return 0, false
+		}
+		unpackSum(dst, src[1:consumed], b, base)
+		width = b
+
+	case typeVariableByte:
+		consumed, ok = d.decodeVariableByte(dst, src, b)
+		if !ok {
+			return 0, false
+		}
+		sumGaps(dst, base)
+
+	case typeBitmap:
+		var low int
+		low, consumed, ok = d.openBitmap(n, src, b)
+		if !ok {
+			return 0, false
+		}
+		unpack(dst, src[low:consumed], b)
+		mergeSum(dst, &d.words, &d.high, b, base)
+		width = b + int(src[1])
+
+	case typeConstant:
+		var gap uint32
+		gap, consumed, ok = constant(src, b)
+		if !ok || uint64(base)+uint64(n)*(uint64(gap)+1) > 1<<32 {
+			return 0, false
+		}
+		progress(dst, base+gap, gap+1)
+		return consumed, true
+	}
+	// Each doc is at most 1<<width past the one before: seldom can the last one
+	// pass 2^32-1, and only then it is worth a look at all of them.
+	if uint64(base)+uint64(n)<<width > 1<<32 && !ascending(dst, base) {
 		return 0, false
 	}
 	return consumed, true
@@ -50,13 +98,31 @@ func gapsGo(gaps, docs []uint32, base uint32) {
 	}
 }
 
-// sumGapsGo turns gaps into docs; false means that they passed 2^32-1.
-func sumGapsGo(dst []uint32, base uint32) bool {
-	next := uint64(base) // 257 steps of at most 2^32 do not overflow it
+// sumGapsGo turns gaps into docs, modulo 2^32.
+func sumGapsGo(dst []uint32, base uint32) {
 	for i, g := range dst {
-		next += uint64(g)
-		dst[i] = uint32(next)
-		next++
+		base += g
+		dst[i] = base
+		base++
 	}
-	return next <= 1<<32
+}
+
+// progressGo sets dst to first, first+step, first+2*step and so on.
+func progressGo(dst []uint32, first, step uint32) {
+	for i := range dst {
+		dst[i] = first
+		first += step
+	}
+}
+
+// ascendingGo says whether docs rise strictly and none is below base. A step from
+// one doc to the next is 1..2^32, so sums passed 2^32-1 exactly when this is false.
+func ascendingGo(docs []uint32, base uint32) bool {
+	ok := docs[0] >= base
+	for i := 1; i < len(docs); i++ {
+		if docs[i] <= docs[i-1] {
+			ok = false
+		}
+	}
+	return ok
 }

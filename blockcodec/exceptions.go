@@ -5,40 +5,52 @@ import (
 	"math/bits"
 )
 
+// bitmapWords is the bitmap of a block of type 2: bit i%64 of word i/64 says that
+// value i has a high part.
+type bitmapWords = [BlockSize / 64]uint64
+
 // decodeBitmap decodes a block of type 2 and width b.
 func (d *Decoder) decodeBitmap(dst []uint32, src []byte, b int) (consumed int, ok bool) {
-	n := len(dst)
+	low, end, ok := d.openBitmap(len(dst), src, b)
+	if !ok {
+		return 0, false
+	}
+	unpack(dst, src[low:end], b)
+	mergeBitmap(dst, &d.words, &d.high, b)
+	return end, true
+}
+
+// openBitmap reads a block of type 2 and width b up to its low parts, which are
+// src[low:end]: the bitmap goes into d.words, the high parts into d.high.
+func (d *Decoder) openBitmap(n int, src []byte, b int) (low, end int, ok bool) {
 	mapLen := (n + 7) / 8
 	if len(src) < 2+mapLen {
-		return 0, false
+		return 0, 0, false
 	}
 	bx := int(src[1])
 	if bx == 0 || b+bx > 32 {
-		return 0, false
+		return 0, 0, false
 	}
-	var words [BlockSize / 64]uint64
-	loadBitmap(&words, src[2:2+mapLen])
-	if tail := n % 64; tail != 0 && words[n/64]>>tail != 0 {
-		return 0, false
+	loadBitmap(&d.words, src[2:2+mapLen])
+	if tail := n % 64; tail != 0 && d.words[n/64]>>tail != 0 {
+		return 0, 0, false
 	}
 	x := 0
-	for _, w := range words {
+	for _, w := range d.words {
 		x += bits.OnesCount64(w)
 	}
-	low := 2 + mapLen + packedLen(x, bx)
-	end := low + packedLen(n, b)
+	low = 2 + mapLen + packedLen(x, bx)
+	end = low + packedLen(n, b)
 	if len(src) < end {
-		return 0, false
+		return 0, 0, false
 	}
 	unpackHorizontal(d.high[:x], src[2+mapLen:low], bx)
-	unpack(dst, src[low:end], b)
-	mergeBitmap(dst, &words, &d.high, b)
-	return end, true
+	return low, end, true
 }
 
 // loadBitmap reads the bitmap of a block, at most 32 bytes; what src does not
 // hold is zero.
-func loadBitmap(words *[BlockSize / 64]uint64, src []byte) {
+func loadBitmap(words *bitmapWords, src []byte) {
 	if len(src) == BlockSize/8 {
 		s := (*[BlockSize / 8]byte)(src)
 		for i := range words {
@@ -56,7 +68,7 @@ func loadBitmap(words *[BlockSize / 64]uint64, src []byte) {
 // mergeBitmapGo sets the high parts of the values whose bit is set in words.
 //
 // REQUIRES: no bit at or past len(dst), b < 32.
-func mergeBitmapGo(dst []uint32, words *[BlockSize / 64]uint64, high *highParts, b int) {
+func mergeBitmapGo(dst []uint32, words *bitmapWords, high *highParts, b int) {
 	x := 0
 	for i, w := range words {
 		for ; w != 0; w &= w - 1 {

@@ -24,3 +24,21 @@ func gapsAVX2(gaps, docs []uint32, base uint32) {
 		gaps[i] = docs[i] - docs[i-1] - 1
 	}
 }
+
+// progressAVX2 is progressGo for CPUs with AVX2.
+func progressAVX2(dst []uint32, first, step uint32) {
+	if len(dst) >= 8 {
+		count := archsimd.LoadInt32x8Array(&iota8).ToBits()
+		by := archsimd.BroadcastUint32x8(step)
+		v := archsimd.BroadcastUint32x8(first).Add(count.Mul(by))
+		by = by.ShiftAllLeft(3)
+		for len(dst) >= 8 {
+			v.StoreArray((*[8]uint32)(dst))
+			v = v.Add(by)
+			dst = dst[8:]
+			first += 8 * step
+		}
+		archsimd.ClearAVXUpperBits()
+	}
+	progressGo(dst, first, step)
+}

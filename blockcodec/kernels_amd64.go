@@ -74,7 +74,7 @@ func countAtLeast(vals []uint32, limit uint32) int {
 	return countAtLeastGo(vals, limit)
 }
 
-func mergeBitmap(dst []uint32, words *[BlockSize / 64]uint64, high *highParts, b int) {
+func mergeBitmap(dst []uint32, words *bitmapWords, high *highParts, b int) {
 	if hasAVX512 {
 		mergeBitmapAVX512(dst, words, high, b)
 		return
@@ -104,4 +104,42 @@ func gapsOf(gaps, docs []uint32, base uint32) {
 	gapsGo(gaps, docs, base)
 }
 
-func sumGaps(dst []uint32, base uint32) bool { return sumGapsGo(dst, base) }
+func sumGaps(dst []uint32, base uint32) {
+	switch {
+	case hasAVX512:
+		sumGapsAVX512(dst, base)
+	case hasAVX2:
+		sumGapsAVX2(dst, base)
+	default:
+		sumGapsGo(dst, base)
+	}
+}
+
+func unpackSum(dst []uint32, src []byte, b int, base uint32) {
+	unpack(dst, src, b)
+	sumGaps(dst, base)
+}
+
+func mergeSum(dst []uint32, words *bitmapWords, high *highParts, b int, base uint32) {
+	if hasAVX512 {
+		mergeSumAVX512(dst, words, high, b, base)
+		return
+	}
+	mergeBitmapGo(dst, words, high, b)
+	sumGaps(dst, base)
+}
+
+func progress(dst []uint32, first, step uint32) {
+	if hasAVX2 {
+		progressAVX2(dst, first, step)
+		return
+	}
+	progressGo(dst, first, step)
+}
+
+func ascending(docs []uint32, base uint32) bool {
+	if hasAVX2 {
+		return ascendingAVX2(docs, base)
+	}
+	return ascendingGo(docs, base)
+}

@@ -23,7 +23,7 @@ func price(p *prices, n, w int) (choice, uint32) { return priceGo(p, n, w) }
 
 func countAtLeast(vals []uint32, limit uint32) int { return countAtLeastGo(vals, limit) }
 
-func mergeBitmap(dst []uint32, words *[BlockSize / 64]uint64, high *highParts, b int) {
+func mergeBitmap(dst []uint32, words *bitmapWords, high *highParts, b int) {
 	mergeBitmapGo(dst, words, high, b)
 }
 
@@ -37,4 +37,18 @@ func gatherPositions(pos *positions, high *highParts, vals []uint32, b int) int 
 
 func gapsOf(gaps, docs []uint32, base uint32) { gapsGo(gaps, docs, base) }
 
-func sumGaps(dst []uint32, base uint32) bool { return sumGapsGo(dst, base) }
+func sumGaps(dst []uint32, base uint32) { sumGapsGo(dst, base) }
+
+func unpackSum(dst []uint32, src []byte, b int, base uint32) {
+	unpack(dst, src, b)
+	sumGapsGo(dst, base)
+}
+
+func mergeSum(dst []uint32, words *bitmapWords, high *highParts, b int, base uint32) {
+	mergeBitmapGo(dst, words, high, b)
+	sumGapsGo(dst, base)
+}
+
+func progress(dst []uint32, first, step uint32) { progressGo(dst, first, step) }
+
+func ascending(docs []uint32, base uint32) bool { return ascendingGo(docs, base) }
