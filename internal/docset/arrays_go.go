@@ -1,59 +1,97 @@
 package docset
 
-// gallopRatio is how many times longer the second array must be for the portable
-// kernels to seek in it instead of walking it. Measured: docs/perf.md.
-const gallopRatio = 16
+// seekRatio is how many times longer one array must be for the portable kernels to
+// search in it instead of walking it. Measured: docs/perf.md.
+const seekRatio = 8
+
+// seekWindow is how many docs the search for one doc goes over.
+const seekWindow = 256
+
+// What matchGo keeps of a, and whether it writes that.
+const (
+	keepMatched   = 0
+	keepUnmatched = 1
+	writeAll      = -1 // all bits set: every index into dst as it is
+	writeNone     = 0  // every index is 0: dst is one doc that nobody reads
+)
 
 // intersectGo is Intersect for 0 < len(a) <= len(b), len(dst) == len(a).
-//
-// The loop has one branch that is hard to predict, its end: which side moves is
-// arithmetic. dst[k] is written whether it counts or not; k <= i keeps it inside.
 func intersectGo(dst, a, b []uint32) int {
-	if len(b)/len(a) >= gallopRatio {
-		return intersectGallop(dst, a, b)
-	}
-	i, j, k := 0, 0, 0
-	for i < len(a) && j < len(b) {
-		x, y := a[i], b[j]
-		dst[k] = x
-		k += b2i(x == y)
-		i += b2i(x <= y)
-		j += b2i(y <= x)
-	}
-	return k
-}
-
-func intersectGallop(dst, a, b []uint32) int {
-	k, j := 0, 0
-	for _, x := range a {
-		if j = searchFromGo(b, j, x); j == len(b) {
-			break
-		}
-		dst[k] = x
-		k += b2i(b[j] == x)
-	}
-	return k
+	return matchGo(dst, writeAll, a, b, keepMatched)
 }
 
 // intersectCountGo is IntersectCount for 0 < len(a) <= len(b).
 func intersectCountGo(a, b []uint32) int {
-	i, j, k := 0, 0, 0
-	if len(b)/len(a) >= gallopRatio {
-		for _, x := range a {
-			if j = searchFromGo(b, j, x); j == len(b) {
-				break
-			}
-			k += b2i(b[j] == x)
-		}
-		return k
+	var sink [1]uint32
+	return matchGo(sink[:], writeNone, a, b, keepMatched)
+}
+
+// subtractGo is Subtract for two arrays that are not empty, len(dst) == len(a).
+func subtractGo(dst, a, b []uint32) int {
+	if len(a)/len(b) >= seekRatio {
+		return subtractCopy(dst, a, b)
 	}
-	for i < len(a) && j < len(b) {
-		x, y := a[i], b[j]
-		k += b2i(x == y)
-		i += b2i(x <= y)
-		j += b2i(y <= x)
+	return matchGo(dst, writeAll, a, b, keepUnmatched)
+}
+
+// matchGo returns how many docs of a are in b (keep 0) or are not (keep 1), and
+// writes them. Neither array is empty.
+//
+// The loop has one branch that is hard to predict, its end: which side moves is
+// arithmetic. A doc is written whether it is kept or not, as k <= i.
+func matchGo(dst []uint32, write int, a, b []uint32, keep int) int {
+	i, j, k := 0, 0, 0
+	if len(b)/len(a) >= seekRatio {
+		i, k = seekGo(dst, write, a, b, keep)
+	} else {
+		for i < len(a) && j < len(b) {
+			x, y := a[i], b[j]
+			dst[k&write] = x
+			moves := b2i(x <= y)
+			k += moves & (b2i(x == y) ^ keep)
+			i += moves
+			j += b2i(y <= x)
+		}
+	}
+	if keep == keepUnmatched {
+		k += copy(dst[k:], a[i:])
 	}
 	return k
+}
+
+// seekGo does what matchGo does for a b that is much longer, up to the doc of a
+// whose index it returns: b has none from there on.
+//
+// The searches go over the same window of b, not each from where the one before
+// ended: so none waits for another, and the processor runs several at once. Only
+// a doc past the window is sought from its end, with steps that double.
+func seekGo(dst []uint32, write int, a, b []uint32, keep int) (i, k int) {
+	window := b[:min(seekWindow, len(b))]
+	for i, x := range a {
+		if window[len(window)-1] < x {
+			if b = b[searchFromGo(b, len(window), x):]; len(b) == 0 {
+				return i, k
+			}
+			window = b[:min(seekWindow, len(b))]
+		}
+		dst[k&write] = x
+		k += b2i(window[searchGo(window, x)] == x) ^ keep
+	}
+	return len(a), k
+}
+
+// subtractCopy copies the stretches of a much longer a between the docs of b.
+func subtractCopy(dst, a, b []uint32) int {
+	k, i := 0, 0
+	for _, y := range b {
+		e := searchFromGo(a, i, y)
+		k += copy(dst[k:], a[i:e])
+		i = e
+		if i < len(a) && a[i] == y {
+			i++
+		}
+	}
+	return k + copy(dst[k:], a[i:])
 }
 
 // unionGo is Union for two arrays that are not empty, len(dst) == len(a)+len(b).
@@ -61,8 +99,8 @@ func unionGo(dst, a, b []uint32) int {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(b)/len(a) >= gallopRatio {
-		return unionGallop(dst, a, b)
+	if len(b)/len(a) >= seekRatio {
+		return unionCopy(dst, a, b)
 	}
 	i, j, k := 0, 0, 0
 	for i < len(a) && j < len(b) {
@@ -73,12 +111,11 @@ func unionGo(dst, a, b []uint32) int {
 		j += b2i(y <= x)
 	}
 	k += copy(dst[k:], a[i:])
-	k += copy(dst[k:], b[j:])
-	return k
+	return k + copy(dst[k:], b[j:])
 }
 
-// unionGallop copies the stretches of b between the docs of a.
-func unionGallop(dst, a, b []uint32) int {
+// unionCopy copies the stretches of a much longer b between the docs of a.
+func unionCopy(dst, a, b []uint32) int {
 	k, j := 0, 0
 	for _, x := range a {
 		e := searchFromGo(b, j, x)
@@ -91,52 +128,6 @@ func unionGallop(dst, a, b []uint32) int {
 		}
 	}
 	return k + copy(dst[k:], b[j:])
-}
-
-// subtractGo is Subtract for two arrays that are not empty, len(dst) == len(a).
-func subtractGo(dst, a, b []uint32) int {
-	switch {
-	case len(b)/len(a) >= gallopRatio:
-		return subtractGallopB(dst, a, b)
-	case len(a)/len(b) >= gallopRatio:
-		return subtractGallopA(dst, a, b)
-	}
-	i, j, k := 0, 0, 0
-	for i < len(a) && j < len(b) {
-		x, y := a[i], b[j]
-		dst[k] = x
-		k += b2i(x < y)
-		i += b2i(x <= y)
-		j += b2i(y <= x)
-	}
-	return k + copy(dst[k:], a[i:])
-}
-
-// subtractGallopB seeks each doc of a in a much longer b.
-func subtractGallopB(dst, a, b []uint32) int {
-	k, j := 0, 0
-	for i, x := range a {
-		if j = searchFromGo(b, j, x); j == len(b) {
-			return k + copy(dst[k:], a[i:])
-		}
-		dst[k] = x
-		k += b2i(b[j] != x)
-	}
-	return k
-}
-
-// subtractGallopA copies the stretches of a much longer a between the docs of b.
-func subtractGallopA(dst, a, b []uint32) int {
-	k, i := 0, 0
-	for _, y := range b {
-		e := searchFromGo(a, i, y)
-		k += copy(dst[k:], a[i:e])
-		i = e
-		if i < len(a) && a[i] == y {
-			i++
-		}
-	}
-	return k + copy(dst[k:], a[i:])
 }
 
 // b2i compiles to SETcc or its like: no branch.

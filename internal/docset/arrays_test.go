@@ -123,7 +123,7 @@ func checkArrays(t *testing.T, g *arrayGuards, a, b []uint32) {
 		}
 		check := func(op string, need int, want []uint32, f func(dst []uint32) int) {
 			t.Helper()
-			g.check(t, tr.name+": "+op, need, want, f)
+			g.check(t, fmt.Sprintf("%s: %s of %d and %d docs", tr.name, op, len(a), len(b)), need, want, f)
 		}
 		if tr.union != nil {
 			check("union", len(a)+len(b), wantOr, func(dst []uint32) int { return tr.union(dst, ga, gb) })
@@ -139,12 +139,12 @@ func checkArrays(t *testing.T, g *arrayGuards, a, b []uint32) {
 		}
 		if tr.intersectCount != nil {
 			if n := tr.intersectCount(ga, gb); n != len(wantAnd) {
-				t.Fatalf("%s: intersectCount = %d, want %d\na = %v\nb = %v", tr.name, n, len(wantAnd), a, b)
+				t.Fatalf("%s: intersectCount = %d, want %d, of %d and %d docs", tr.name, n, len(wantAnd), len(a), len(b))
 			}
 		}
 	}
 	if !slices.Equal(ga, a) || !slices.Equal(gb, b) {
-		t.Fatalf("an input was changed\na = %v\nb = %v", a, b)
+		t.Fatalf("an input was changed: %s; %s", difference(ga, a), difference(gb, b))
 	}
 }
 
@@ -164,7 +164,7 @@ func (g *arrayGuards) check(t *testing.T, what string, need int, want []uint32, 
 	for _, dst := range [][]uint32{g.dst.docs(blank), g.dst.docsAtStart(blank), framed[32 : 32+need]} {
 		n := f(dst)
 		if n != len(want) || !slices.Equal(dst[:n], want) {
-			t.Fatalf("%s: got %d %v\nwant %d %v", what, n, dst[:min(max(n, 0), need)], len(want), want)
+			t.Fatalf("%s: %s", what, difference(dst[:min(max(n, 0), need)], want))
 		}
 	}
 	for i, v := range framed {
@@ -172,6 +172,16 @@ func (g *arrayGuards) check(t *testing.T, what string, need int, want []uint32, 
 			t.Fatalf("%s: wrote at %d of dst[:%d]", what, i-32, need)
 		}
 	}
+}
+
+// difference says where two arrays part, with a few docs around.
+func difference(got, want []uint32) string {
+	i := 0
+	for i < min(len(got), len(want)) && got[i] == want[i] {
+		i++
+	}
+	cut := func(d []uint32) []uint32 { return d[max(0, min(i-3, len(d))):min(i+5, len(d))] }
+	return fmt.Sprintf("got %d docs, want %d; from %d on: got %v, want %v", len(got), len(want), max(0, i-3), cut(got), cut(want))
 }
 
 // TestArrays goes over all sizes up to 70, where every tail of a vector of 16
@@ -318,7 +328,7 @@ func BenchmarkArrays(b *testing.B) {
 			}
 			dst, i := make([]uint32, len(c.a[0])+len(c.b[0])), 0
 			next := func() ([]uint32, []uint32) {
-				i = (i + 1) % len(c.a)
+				i = (i + 1) & (len(c.a) - 1)
 				return c.a[i], c.b[i]
 			}
 			if tr.intersect != nil {
@@ -353,7 +363,7 @@ func arrayBenchCases() []arrayBench {
 	for _, ratio := range []int{1, 2, 4, 8, 16, 32, 64, 128} {
 		for _, density := range []int{2, 16, 256} {
 			c := arrayBench{name: fmt.Sprintf("n=256/ratio=%d/density=1:%d", ratio, density)}
-			for range 64 {
+			for range 512 {
 				limit := uint64(256 * density)
 				c.a = append(c.a, random(r, 256/ratio, limit))
 				c.b = append(c.b, random(r, 256, limit))

@@ -2,12 +2,48 @@
 
 package docset
 
-// Kernels come in one by one: until then every function is the portable one.
+// Where the AVX-512 kernels for two arrays begin and end to pay: below so many docs
+// in the shorter one a call costs more than it gains, above such a ratio of their
+// lengths the portable kernels search instead of walking. Measured: docs/perf.md.
+const (
+	vectorMinDocs   = 8
+	vectorSeekRatio = 24 // against a search for each doc of the shorter one
+	vectorCopyRatio = 48 // against a search and a copy for each
+)
 
-func intersect(dst, a, b []uint32) int { return intersectGo(dst, a, b) }
-func intersectCount(a, b []uint32) int { return intersectCountGo(a, b) }
-func union(dst, a, b []uint32) int     { return unionGo(dst, a, b) }
-func subtract(dst, a, b []uint32) int  { return subtractGo(dst, a, b) }
+// vectorsPay says whether the kernels are taken for arrays of these lengths.
+func vectorsPay(shorter, longer, maxRatio int) bool {
+	return hasAVX512 && shorter >= vectorMinDocs && longer < maxRatio*shorter
+}
+
+func intersect(dst, a, b []uint32) int {
+	if vectorsPay(len(a), len(b), vectorSeekRatio) {
+		return matchAVX512(dst, a, b, maskMatched)
+	}
+	return intersectGo(dst, a, b)
+}
+
+func intersectCount(a, b []uint32) int {
+	if vectorsPay(len(a), len(b), vectorSeekRatio) {
+		return matchAVX512(nil, a, b, maskMatched)
+	}
+	return intersectCountGo(a, b)
+}
+
+func union(dst, a, b []uint32) int {
+	if vectorsPay(min(len(a), len(b)), max(len(a), len(b)), vectorCopyRatio) {
+		return unionAVX512(dst, a, b)
+	}
+	return unionGo(dst, a, b)
+}
+
+func subtract(dst, a, b []uint32) int {
+	if vectorsPay(len(a), len(b), vectorSeekRatio) && len(a) <= len(b) ||
+		vectorsPay(len(b), len(a), vectorCopyRatio) && len(a) > len(b) {
+		return matchAVX512(dst, a, b, maskUnmatched)
+	}
+	return subtractGo(dst, a, b)
+}
 
 func search(docs []uint32, target uint32) int { return searchGo(docs, target) }
 func searchFrom(docs []uint32, from int, target uint32) int {

@@ -49,7 +49,7 @@ func (g *mixedGuards) checkInPlace(t *testing.T, what string, docs, want []uint3
 	g.check(t, what, len(docs), want, func(dst []uint32) int { return f(dst, guarded) })
 	own := g.b.docs(docs)
 	if n := f(own, own); n != len(want) || !slices.Equal(own[:n], want) {
-		t.Fatalf("%s in place: got %d %v\nwant %d %v", what, n, own[:n], len(want), want)
+		t.Fatalf("%s in place: %s", what, difference(own[:n], want))
 	}
 }
 

@@ -7,15 +7,19 @@ func searchGo(docs []uint32, target uint32) int {
 	for n > 1 {
 		half := n / 2
 		// Invariant: the answer is in [lo, lo+n].
-		if docs[lo+half-1] < target {
-			lo += half
-		}
+		lo += half & lessMask(docs[lo+half-1], target)
 		n -= half
 	}
-	if n == 1 && docs[lo] < target {
-		lo++
+	if n == 1 {
+		lo -= lessMask(docs[lo], target)
 	}
 	return lo
+}
+
+// lessMask returns -1 when a < b and 0 otherwise. An if would become a branch: the
+// compiler makes no conditional move of what is then an index.
+func lessMask(a, b uint32) int {
+	return int((int64(a) - int64(b)) >> 63)
 }
 
 // searchFromGo is SearchGEFrom: doubling steps, then searchGo inside the last.

@@ -37,7 +37,7 @@ func checkWords(t *testing.T, g *wordGuards, a, b []uint64) {
 				{framed[16 : 16+len(a)], ga, gb}, {onA, onA, gb}, {onB, ga, onB},
 			} {
 				if n := op.f(run.dst, run.a, run.b); n != count || !slices.Equal(run.dst, want) {
-					t.Fatalf("%s: %s = %d %x, want %d %x\na = %x\nb = %x", tr.name, op.name, n, run.dst, count, want, a, b)
+					t.Fatalf("%s: %s of %d words: got %d bits, want %d; words\n%x, want\n%x", tr.name, op.name, len(a), n, count, run.dst, want)
 				}
 			}
 			for i, w := range framed {

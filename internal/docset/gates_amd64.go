@@ -1,0 +1,11 @@
+//go:build goexperiment.simd && amd64 && go1.27
+
+package docset
+
+import "simd/archsimd"
+
+// The gates say which kernels this processor runs. They are set once, here.
+var (
+	// hasAVX512 stands for AVX512F, CD, BW, DQ and VL, which archsimd takes together.
+	hasAVX512 = archsimd.X86.AVX512()
+)
