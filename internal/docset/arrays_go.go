@@ -7,12 +7,16 @@ const seekRatio = 8
 // seekWindow is how many docs the search for one doc goes over.
 const seekWindow = 256
 
-// What matchGo keeps of a, and whether it writes that.
+// What the match kernels keep of their first array.
 const (
 	keepMatched   = 0
 	keepUnmatched = 1
-	writeAll      = -1 // all bits set: every index into dst as it is
-	writeNone     = 0  // every index is 0: dst is one doc that nobody reads
+)
+
+// Whether matchGo writes what it keeps: what its indices into dst are masked with.
+const (
+	writeAll  = -1
+	writeNone = 0 // dst is one doc that nobody reads
 )
 
 // intersectGo is Intersect for 0 < len(a) <= len(b), len(dst) == len(a).
@@ -34,8 +38,7 @@ func subtractGo(dst, a, b []uint32) int {
 	return matchGo(dst, writeAll, a, b, keepUnmatched)
 }
 
-// matchGo returns how many docs of a are in b (keep 0) or are not (keep 1), and
-// writes them. Neither array is empty.
+// matchGo returns how many docs of a are in b, or are not, and writes them. Neither array is empty.
 //
 // The loop has one branch that is hard to predict, its end: which side moves is
 // arithmetic. A doc is written whether it is kept or not, as k <= i.

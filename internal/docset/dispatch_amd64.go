@@ -18,14 +18,14 @@ func vectorsPay(shorter, longer, maxRatio int) bool {
 
 func intersect(dst, a, b []uint32) int {
 	if vectorsPay(len(a), len(b), vectorSeekRatio) {
-		return matchAVX512(dst, a, b, maskMatched)
+		return matchAVX512(dst, a, b, keepMatched)
 	}
 	return intersectGo(dst, a, b)
 }
 
 func intersectCount(a, b []uint32) int {
 	if vectorsPay(len(a), len(b), vectorSeekRatio) {
-		return matchAVX512(nil, a, b, maskMatched)
+		return matchAVX512(nil, a, b, keepMatched)
 	}
 	return intersectCountGo(a, b)
 }
@@ -40,7 +40,7 @@ func union(dst, a, b []uint32) int {
 func subtract(dst, a, b []uint32) int {
 	if vectorsPay(len(a), len(b), vectorSeekRatio) && len(a) <= len(b) ||
 		vectorsPay(len(b), len(a), vectorCopyRatio) && len(a) > len(b) {
-		return matchAVX512(dst, a, b, maskUnmatched)
+		return matchAVX512(dst, a, b, keepUnmatched)
 	}
 	return subtractGo(dst, a, b)
 }

@@ -10,12 +10,6 @@ import (
 // lanes is how many docs one 512-bit vector holds.
 const lanes = 16
 
-// What matchAVX512 keeps of a.
-const (
-	maskMatched   uint16 = 0
-	maskUnmatched uint16 = 0xffff
-)
-
 // rotate4, rotate8 and rotate12 are the indices that rotate a vector by whole
 // groups of four lanes. They are never written.
 var (
@@ -24,8 +18,8 @@ var (
 	rotate12 = [lanes]uint32{12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 )
 
-// matchAVX512 is intersectGo (maskMatched) and subtractGo (maskUnmatched) for
-// CPUs with AVX-512. With an empty dst it only counts. Neither a nor b is empty.
+// matchAVX512 is matchGo for
+// CPUs with AVX-512. With an empty dst it only counts.
 //
 // A step takes 16 docs of each side and compares all 256 pairs. Then each side
 // moves past its docs that are not above the last of the other's 16: those have
@@ -38,8 +32,9 @@ var (
 // they come first, and the 16 compares of the pairs overlap with those of the
 // next step. The conditional that starts it also keeps the compiler from
 // ordering the two the other way round.
-func matchAVX512(dst, a, b []uint32, keep uint16) int {
+func matchAVX512(dst, a, b []uint32, keep int) int {
 	var bufA, bufB [lanes]uint32
+	flip := uint16(-keep)
 	i, j, k, need := 0, 0, 0, len(a)
 	if len(a) < lanes {
 		// The padding lies in front and counts as done: zeros, as nothing in b is
@@ -71,7 +66,7 @@ func matchAVX512(dst, a, b []uint32, keep uint16) int {
 			sa, sb = min(i, len(a)-lanes), min(j, len(b)-lanes)
 			pa, pb = (*[lanes]uint32)(a[sa:]), (*[lanes]uint32)(b[sb:])
 		}
-		m := now & (keep ^ pairs(va, vb, vb.Permute(r4), vb.Permute(r8), vb.Permute(r12)))
+		m := now & (flip ^ pairs(va, vb, vb.Permute(r4), vb.Permute(r8), vb.Permute(r12)))
 		out := va.Compress(archsimd.Mask32x16FromBits(m))
 		if len(dst)-k >= lanes {
 			out.Store(dst[k:])
@@ -82,7 +77,7 @@ func matchAVX512(dst, a, b []uint32, keep uint16) int {
 	}
 	archsimd.ClearAVXUpperBits()
 	k = min(k, need)
-	if keep == maskUnmatched {
+	if keep == keepUnmatched {
 		k += copy(dst[k:], a[i:])
 	}
 	return k

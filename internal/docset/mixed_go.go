@@ -3,27 +3,25 @@ package docset
 import "math/bits"
 
 func filterWordsGo(dst, docs []uint32, base uint32, words []uint64) int {
-	k := 0
-	for _, d := range docs {
-		// A doc below base wraps to a distance of at least 2^32-base, and the
-		// bitset ends at or before that: one compare covers both sides.
-		dst[k] = d
-		if w := uint64(d-base) / 64; w < uint64(len(words)) {
-			k += int(words[w] >> (d % 64) & 1)
-		}
-	}
-	return k
+	return matchWordsGo(dst, docs, base, words, keepMatched)
 }
 
 func subtractWordsGo(dst, docs []uint32, base uint32, words []uint64) int {
+	return matchWordsGo(dst, docs, base, words, keepUnmatched)
+}
+
+// matchWordsGo writes those of docs whose bit is set, or is not, to dst.
+func matchWordsGo(dst, docs []uint32, base uint32, words []uint64, keep int) int {
 	k := 0
 	for _, d := range docs {
 		dst[k] = d
-		bit := uint64(0)
+		bit := 0
+		// A doc below base wraps to a distance of at least 2^32-base, and the
+		// bitset ends at or before that: one compare covers both sides.
 		if w := uint64(d-base) / 64; w < uint64(len(words)) {
-			bit = words[w] >> (d % 64) & 1
+			bit = int(words[w] >> (d % 64) & 1)
 		}
-		k += int(1 - bit)
+		k += bit ^ keep
 	}
 	return k
 }

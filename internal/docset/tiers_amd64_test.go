@@ -7,14 +7,37 @@ package docset
 // feature switched off, the Go runtime does not save its registers when it
 // preempts a goroutine.
 func vectorTiers() []tier {
-	if !hasAVX512 {
-		return nil
+	var out []tier
+	if hasAVX512 {
+		out = append(out, tier{
+			name:           "avx512",
+			intersect:      func(dst, a, b []uint32) int { return matchAVX512(dst, a, b, keepMatched) },
+			intersectCount: func(a, b []uint32) int { return matchAVX512(nil, a, b, keepMatched) },
+			subtract:       func(dst, a, b []uint32) int { return matchAVX512(dst, a, b, keepUnmatched) },
+			union:          unionAVX512,
+			filterWords: func(dst, docs []uint32, base uint32, words []uint64) int {
+				return matchWordsAVX512(dst, docs, base, words, keepMatched)
+			},
+			subtractWords: func(dst, docs []uint32, base uint32, words []uint64) int {
+				return matchWordsAVX512(dst, docs, base, words, keepUnmatched)
+			},
+		})
 	}
-	return []tier{{
-		name:           "avx512",
-		intersect:      func(dst, a, b []uint32) int { return matchAVX512(dst, a, b, maskMatched) },
-		intersectCount: func(a, b []uint32) int { return matchAVX512(nil, a, b, maskMatched) },
-		subtract:       func(dst, a, b []uint32) int { return matchAVX512(dst, a, b, maskUnmatched) },
-		union:          unionAVX512,
-	}}
+	if hasVPOPCNTDQ {
+		out = append(out, tier{
+			name:          "avx512+vpopcntdq",
+			andWords:      andWordsVPOPCNT,
+			orWords:       orWordsVPOPCNT,
+			andNotWords:   andNotWordsVPOPCNT,
+			countWords:    countWordsVPOPCNT,
+			andCountWords: andCountWordsVPOPCNT,
+		})
+	}
+	if hasVBMI2 {
+		out = append(out, tier{
+			name:        "avx512+vbmi2+vpopcntdq",
+			wordsToDocs: wordsToDocsVBMI2,
+		})
+	}
+	return out
 }
