@@ -94,8 +94,8 @@ func priceGo(p *prices, n, w int) (best choice, candidates uint32) {
 	return best, candidates
 }
 
-// allEqual says whether all of vals, at least one, are the same.
-func allEqual(vals []uint32) bool {
+// allEqualGo says whether all of vals, at least one, are the same.
+func allEqualGo(vals []uint32) bool {
 	for _, v := range vals {
 		if v != vals[0] {
 			return false

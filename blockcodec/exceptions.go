@@ -44,7 +44,7 @@ func (d *Decoder) openBitmap(n int, src []byte, b int) (low, end int, ok bool) {
 	if len(src) < end {
 		return 0, 0, false
 	}
-	unpackHorizontal(d.high[:x], src[2+mapLen:low], bx)
+	unpackHorizontal(d.high[:x], src[2+mapLen:end], bx)
 	return low, end, true
 }
 

@@ -81,3 +81,46 @@ func countAtLeastAVX512(vals []uint32, limit uint32) int {
 	archsimd.ClearAVXUpperBits()
 	return c
 }
+
+// allEqualAVX512 is allEqualGo for CPUs with AVX-512.
+func allEqualAVX512(vals []uint32) bool {
+	if len(vals) < 16 {
+		return allEqualGo(vals)
+	}
+	first := archsimd.BroadcastUint32x16(vals[0])
+	same := uint16(1<<16 - 1)
+	for i := 0; i+16 <= len(vals); i += 16 {
+		same &= archsimd.LoadUint32x16Array((*[16]uint32)(vals[i:])).Equal(first).ToBits()
+	}
+	// The last sixteen may overlap those before.
+	same &= archsimd.LoadUint32x16Array((*[16]uint32)(vals[len(vals)-16:])).Equal(first).ToBits()
+	archsimd.ClearAVXUpperBits()
+	return same == 1<<16-1
+}
+
+// gapsAVX512 is gapsGo for CPUs with AVX-512. Its stores are what scanIce loads, so
+// that the values go from one to the other without waiting for memory.
+func gapsAVX512(gaps, docs []uint32, base uint32) {
+	if len(docs) < 17 {
+		gapsGo(gaps, docs, base)
+		return
+	}
+	gaps = gaps[:len(docs)]
+	one := archsimd.BroadcastUint32x16(1)
+	up := archsimd.LoadUint32x16Array(&rotateUp)
+	// The doc before the first is base-1.
+	d := archsimd.LoadUint32x16Array((*[16]uint32)(docs))
+	before := archsimd.BroadcastUint32x16(base-1).IfElse(archsimd.Mask32x16FromBits(1), d.Permute(up))
+	d.Sub(before).Sub(one).StoreArray((*[16]uint32)(gaps))
+	i := 16
+	for ; i+16 <= len(docs); i += 16 {
+		d := archsimd.LoadUint32x16Array((*[16]uint32)(docs[i:]))
+		before := archsimd.LoadUint32x16Array((*[16]uint32)(docs[i-1:]))
+		d.Sub(before).Sub(one).StoreArray((*[16]uint32)(gaps[i:]))
+	}
+	archsimd.ClearAVXUpperBits()
+	gapsGo(gaps[i:], docs[i:], docs[i-1]+1)
+}
+
+// rotateUp moves every element one place up. Nothing writes it.
+var rotateUp = [16]uint32{15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}

@@ -4,10 +4,11 @@ package blockcodec
 // number of bytes at every width. The values after the last whole group go
 // through a buffer on the stack, so that nothing is read or written outside.
 
-// unpackHorizontalGo unpacks values of b bits from src, whose length is exact.
+// unpackHorizontalGo unpacks values of b bits from the front of src, which may be
+// longer: the kernels load wide where they can.
 func unpackHorizontalGo(dst []uint32, src []byte, b int) {
 	for len(dst) >= 32 {
-		unpack32Go((*[32]uint32)(dst), src[:4*b], b)
+		unpack32Go((*[32]uint32)(dst), src, b)
 		dst, src = dst[32:], src[4*b:]
 	}
 	if len(dst) > 0 {

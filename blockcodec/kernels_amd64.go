@@ -67,6 +67,13 @@ func price(p *prices, n, w int) (best choice, candidates uint32) {
 	return priceGo(p, n, w)
 }
 
+func allEqual(vals []uint32) bool {
+	if hasAVX512 {
+		return allEqualAVX512(vals)
+	}
+	return allEqualGo(vals)
+}
+
 func countAtLeast(vals []uint32, limit uint32) int {
 	if hasAVX512 {
 		return countAtLeastAVX512(vals, limit)
@@ -97,11 +104,14 @@ func gatherPositions(pos *positions, high *highParts, vals []uint32, b int) int 
 }
 
 func gapsOf(gaps, docs []uint32, base uint32) {
-	if hasAVX2 {
+	switch {
+	case hasAVX512:
+		gapsAVX512(gaps, docs, base)
+	case hasAVX2:
 		gapsAVX2(gaps, docs, base)
-		return
+	default:
+		gapsGo(gaps, docs, base)
 	}
-	gapsGo(gaps, docs, base)
 }
 
 func sumGaps(dst []uint32, base uint32) {

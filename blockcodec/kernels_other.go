@@ -21,6 +21,8 @@ func scan(vals []uint32, cnt *counts) (w int) { return scanGo(vals, cnt) }
 
 func price(p *prices, n, w int) (choice, uint32) { return priceGo(p, n, w) }
 
+func allEqual(vals []uint32) bool { return allEqualGo(vals) }
+
 func countAtLeast(vals []uint32, limit uint32) int { return countAtLeastGo(vals, limit) }
 
 func mergeBitmap(dst []uint32, words *bitmapWords, high *highParts, b int) {
