@@ -170,3 +170,16 @@ func readCurrent(r *record) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// FileName returns the name that the user knows of the file that is doc.
+func FileName(sn *store.Snapshot, doc uint32) (string, error) {
+	r, err := recordOf(sn, doc)
+	if err != nil {
+		return "", err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		cwd = ""
+	}
+	return r.shownIn(cwd), nil
+}

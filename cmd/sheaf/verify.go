@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sheafdb/sheaf/internal/textform"
+	"github.com/sheafdb/sheaf/store"
+)
+
+// faultJSON is one fault as JSON. A term is in its text form.
+type faultJSON struct {
+	Term   *string `json:"term,omitempty"`
+	Key    string  `json:"key,omitempty"` // hexadecimal
+	Block  *int    `json:"block,omitempty"`
+	Offset *int    `json:"offset,omitempty"`
+	Error  string  `json:"error"`
+}
+
+// verifyJSON comes after the faults.
+type verifyJSON struct {
+	Generation   uint64 `json:"generation"`
+	Terms        uint64 `json:"terms"`
+	Postings     uint64 `json:"postings"`
+	Segments     uint64 `json:"segments"`
+	Bytes        uint64 `json:"bytes"`
+	Faults       uint64 `json:"faults"`
+	DamagedTerms uint64 `json:"damaged_terms"`
+}
+
+func newVerify(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify DB",
+		Short: "Read and check everything that is stored",
+		Long: `Verify reads everything that is stored and checks it. It prints one line for each
+fault and ends with a count; the exit code is 1 when there is a fault. It never
+changes the store. With --json every line is an object, the last one the count.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: databaseArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withStore(args[0], store.Options{ReadOnly: true}, func(st *store.Store) error {
+				return a.verify(cmd, st, asJSON)
+			})
+		},
+	}
+	addJSON(cmd, &asJSON, "faults and count")
+	return cmd
+}
+
+func (a *app) verify(cmd *cobra.Command, st *store.Store, asJSON bool) error {
+	bar := a.newProgress("verifying", true)
+	var printErr error
+	report, err := st.Verify(cmd.Context(), store.VerifyOptions{
+		MaxFaults: 1, // they are printed as they come
+		Progress:  func(p store.Progress) { bar.set(int64(p.BytesDone), int64(p.BytesTotal)) },
+		OnFault: func(f store.Fault) {
+			if printErr == nil {
+				printErr = a.printFault(f, asJSON)
+			}
+		},
+	})
+	bar.end()
+	if err != nil {
+		return err
+	}
+	if printErr != nil {
+		return printErr
+	}
+	if asJSON {
+		err = a.printJSON(verifyJSON{report.Generation, report.Terms, report.Postings, report.Segments, report.Bytes,
+			report.FaultCount, report.DamagedTerms})
+	} else {
+		_, err = fmt.Fprintf(a.stdout, "checked %d terms, %d postings, %d segments, %d bytes: %s\n",
+			report.Terms, report.Postings, report.Segments, report.Bytes, plural(report.FaultCount, "fault"))
+	}
+	if err == nil && report.FaultCount > 0 {
+		err = errNothing
+	}
+	return err
+}
+
+func (a *app) printFault(f store.Fault, asJSON bool) error {
+	if !asJSON {
+		_, err := fmt.Fprintf(a.stdout, "fault: %s\n", oneLine(f.Err.Error()))
+		return err
+	}
+	out := faultJSON{Error: oneLine(f.Err.Error())}
+	if f.Term != nil {
+		text := textform.Escape(f.Term)
+		out.Term = &text
+	}
+	if f.Key != nil {
+		out.Key = fmt.Sprintf("%x", f.Key)
+	}
+	if f.Block >= 0 {
+		out.Block = &f.Block
+	}
+	if f.Offset >= 0 {
+		out.Offset = &f.Offset
+	}
+	return a.printJSON(out)
+}
+
+// plural returns "1 fault", "2 faults".
+func plural[T int | int64 | uint64](n T, word string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", word)
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
