@@ -45,25 +45,75 @@ func subtract(dst, a, b []uint32) int {
 	return subtractGo(dst, a, b)
 }
 
-func search(docs []uint32, target uint32) int { return searchGo(docs, target) }
+func search(docs []uint32, target uint32) int {
+	if hasAVX512 && len(docs) >= searchSpan {
+		return searchAVX512(docs, target)
+	}
+	return searchGo(docs, target)
+}
+
 func searchFrom(docs []uint32, from int, target uint32) int {
+	if hasAVX512 && len(docs)-from >= firstStep {
+		return searchFromAVX512(docs, from, target)
+	}
 	return searchFromGo(docs, from, target)
 }
 
-func andWords(dst, a, b []uint64) int    { return andWordsGo(dst, a, b) }
-func orWords(dst, a, b []uint64) int     { return orWordsGo(dst, a, b) }
-func andNotWords(dst, a, b []uint64) int { return andNotWordsGo(dst, a, b) }
-func countWords(words []uint64) int      { return countWordsGo(words) }
-func andCountWords(a, b []uint64) int    { return andCountWordsGo(a, b) }
+// vectorMinWords is from how many words on counting with VPOPCNTDQ pays.
+const vectorMinWords = 16
+
+func andWords(dst, a, b []uint64) int {
+	if hasVPOPCNTDQ && len(a) >= vectorMinWords {
+		return andWordsVPOPCNT(dst, a, b)
+	}
+	return andWordsGo(dst, a, b)
+}
+
+func orWords(dst, a, b []uint64) int {
+	if hasVPOPCNTDQ && len(a) >= vectorMinWords {
+		return orWordsVPOPCNT(dst, a, b)
+	}
+	return orWordsGo(dst, a, b)
+}
+
+func andNotWords(dst, a, b []uint64) int {
+	if hasVPOPCNTDQ && len(a) >= vectorMinWords {
+		return andNotWordsVPOPCNT(dst, a, b)
+	}
+	return andNotWordsGo(dst, a, b)
+}
+
+func countWords(words []uint64) int {
+	if hasVPOPCNTDQ && len(words) >= vectorMinWords {
+		return countWordsVPOPCNT(words)
+	}
+	return countWordsGo(words)
+}
+
+func andCountWords(a, b []uint64) int {
+	if hasVPOPCNTDQ && len(a) >= vectorMinWords {
+		return andCountWordsVPOPCNT(a, b)
+	}
+	return andCountWordsGo(a, b)
+}
 
 func filterWords(dst, docs []uint32, base uint32, words []uint64) int {
+	if hasAVX512 && len(docs) >= lanes {
+		return matchWordsAVX512(dst, docs, base, words, keepMatched)
+	}
 	return filterWordsGo(dst, docs, base, words)
 }
 
 func subtractWords(dst, docs []uint32, base uint32, words []uint64) int {
+	if hasAVX512 && len(docs) >= lanes {
+		return matchWordsAVX512(dst, docs, base, words, keepUnmatched)
+	}
 	return subtractWordsGo(dst, docs, base, words)
 }
 
 func wordsToDocs(dst []uint32, base uint32, words []uint64) int {
+	if hasVBMI2 {
+		return wordsToDocsVBMI2(dst, base, words)
+	}
 	return wordsToDocsGo(dst, base, words)
 }

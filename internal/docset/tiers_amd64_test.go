@@ -11,6 +11,8 @@ func vectorTiers() []tier {
 	if hasAVX512 {
 		out = append(out, tier{
 			name:           "avx512",
+			search:         searchAVX512,
+			searchFrom:     searchFromAVX512,
 			intersect:      func(dst, a, b []uint32) int { return matchAVX512(dst, a, b, keepMatched) },
 			intersectCount: func(a, b []uint32) int { return matchAVX512(nil, a, b, keepMatched) },
 			subtract:       func(dst, a, b []uint32) int { return matchAVX512(dst, a, b, keepUnmatched) },

@@ -3,6 +3,7 @@ package docset
 import "math/bits"
 
 func andWordsGo(dst, a, b []uint64) int {
+	dst, b = dst[:len(a)], b[:len(a)] // no checks in the loop
 	n := 0
 	for i, x := range a {
 		w := x & b[i]
@@ -13,6 +14,7 @@ func andWordsGo(dst, a, b []uint64) int {
 }
 
 func orWordsGo(dst, a, b []uint64) int {
+	dst, b = dst[:len(a)], b[:len(a)] // no checks in the loop
 	n := 0
 	for i, x := range a {
 		w := x | b[i]
@@ -23,6 +25,7 @@ func orWordsGo(dst, a, b []uint64) int {
 }
 
 func andNotWordsGo(dst, a, b []uint64) int {
+	dst, b = dst[:len(a)], b[:len(a)] // no checks in the loop
 	n := 0
 	for i, x := range a {
 		w := x &^ b[i]
@@ -41,6 +44,7 @@ func countWordsGo(words []uint64) int {
 }
 
 func andCountWordsGo(a, b []uint64) int {
+	b = b[:len(a)]
 	n := 0
 	for i, x := range a {
 		n += bits.OnesCount64(x & b[i])
