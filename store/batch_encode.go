@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 
@@ -282,22 +281,24 @@ func (s *Store) apply(e *encoded, d Durability) error {
 }
 
 func (s *Store) applyLocked(e *encoded, d Durability) (wait func() error, err error) {
-	if s.generation == math.MaxUint64 {
+	gen := s.generation.Load() + 1
+	if gen == 0 {
 		return nil, fmt.Errorf("%w: no generations left", ErrBatchFull)
 	}
-	gen := s.generation + 1
 	w := s.kv.newWrites(e.size())
 	if err := e.write(w, gen); err != nil {
 		w.discard()
 		return nil, err
 	}
+	before := s.deletions.Load()
+	if e.deleted != nil {
+		s.deletions.Store(before.with(gen, e.deleted.docs)) // before the view can see gen
+	}
 	if wait, err = s.kv.apply(w, d == Sync); err != nil {
+		s.deletions.Store(before.clipped())
 		return nil, err
 	}
-	s.generation = gen
-	if e.deleted != nil {
-		s.deletions = s.deletions.with(gen, e.deleted.docs)
-	}
+	s.generation.Store(gen)
 	for _, watch := range s.watches {
 		watch.note(e)
 	}

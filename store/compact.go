@@ -192,7 +192,8 @@ func (c *compactor) dropDeletions(gen uint64) error {
 	s := c.st
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
-	if s.deletions.index(gen) == 0 {
+	d := s.deletions.Load()
+	if d.index(gen) == 0 {
 		return nil
 	}
 	v, err := s.kv.view()
@@ -214,6 +215,7 @@ func (c *compactor) dropDeletions(gen uint64) error {
 	if err != nil {
 		return err
 	}
-	s.deletions = s.deletions.after(gen)
+	s.drops.Add(1) // before the store; see pin
+	s.deletions.Store(d.after(gen))
 	return wait()
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/sheafdb/sheaf/iterator"
@@ -91,6 +92,20 @@ func (d *deletions) with(gen uint64, docs *iterator.Bitmap) *deletions {
 	// Appending may share the arrays: d itself never looks behind its length, and
 	// only the newest deletions are ever appended to.
 	return &deletions{gens: append(d.gens, gen), docs: append(d.docs, docs)}
+}
+
+// upTo returns the deletions of generations up to gen.
+func (d *deletions) upTo(gen uint64) *deletions {
+	i := d.index(gen)
+	if i == len(d.gens) {
+		return d
+	}
+	return &deletions{gens: d.gens[:i:i], docs: d.docs[:i:i]}
+}
+
+// clipped returns d with arrays that with will not write to.
+func (d *deletions) clipped() *deletions {
+	return &deletions{gens: slices.Clip(d.gens), docs: slices.Clip(d.docs)}
 }
 
 // after returns deletions without the generations up to gen.

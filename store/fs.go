@@ -2,6 +2,7 @@ package store
 
 import (
 	"os"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -40,3 +41,21 @@ func private(name string) func(vfs.File, error) (vfs.File, error) {
 		return f, nil
 	}
 }
+
+// markerFS syncs a directory before a file named marker.* is created in it.
+// Pebble v2.1.7 points such a marker to a new MANIFEST whose own directory entry
+// is not synced yet: a crash may keep the one and lose the other, and the
+// database then does not open.
+type markerFS struct{ vfs.FS }
+
+func (m markerFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if strings.HasPrefix(m.FS.PathBase(name), "marker.") {
+		if err := syncDir(m.FS, m.FS.PathDir(name)); err != nil {
+			return nil, err
+		}
+	}
+	return m.FS.Create(name, c)
+}
+
+// Unwrap lets Pebble see the file system below.
+func (m markerFS) Unwrap() vfs.FS { return m.FS }

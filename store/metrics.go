@@ -43,10 +43,8 @@ func (s *Store) Metrics() Metrics {
 		WriteStalls:      k.writeStalls,
 		SlowDisk:         k.diskSlow,
 	}
-	s.commitMu.Lock()
-	m.Generation = s.generation
-	m.Deletions = len(s.deletions.gens)
-	s.commitMu.Unlock()
+	m.Generation = s.generation.Load()
+	m.Deletions = len(s.deletions.Load().gens)
 	s.lifeMu.Lock()
 	m.OpenSnapshots = s.open
 	s.lifeMu.Unlock()

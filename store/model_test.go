@@ -179,9 +179,9 @@ func randomBatch(t *testing.T, rng *rand.Rand, b *Batch, m model, universe []str
 // TestModel does random things to a store and to maps, and compares: with the
 // present state, and with every snapshot that is held meanwhile.
 func TestModel(t *testing.T) {
-	seeds, steps := 12, 60
+	seeds, steps := 6, 60
 	if testing.Short() {
-		seeds, steps = 3, 40
+		seeds, steps = 2, 40
 	}
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {

@@ -25,7 +25,8 @@ type Snapshot struct {
 	open   int // iterators
 }
 
-// Snapshot returns the present state. It must be closed.
+// Snapshot returns the present state. It must be closed. It does not wait for
+// commits or compaction.
 func (s *Store) Snapshot() (*Snapshot, error) {
 	if err := s.hold(); err != nil {
 		return nil, err
@@ -38,20 +39,46 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	return sn, nil
 }
 
-// pin makes a snapshot that the store does not count. The mutex makes view,
-// deletions and generation one moment.
+// pin makes a snapshot that the store does not count.
+//
+// View, generation and deletions must be of one moment. While a commit holds the
+// mutex, they are made so without it: the view itself says its generation. The
+// deletions of a commit are in s.deletions before its view can be; newer ones are
+// left out. Deletions disappear only once the terms hold them, and a view from
+// before that must not meet deletions from after: drops counts it, and we try
+// again.
 func (s *Store) pin() (*Snapshot, error) {
-	s.commitMu.Lock()
-	defer s.commitMu.Unlock()
-	return s.pinLocked()
+	if s.commitMu.TryLock() {
+		defer s.commitMu.Unlock()
+		return s.pinLocked()
+	}
+	for {
+		drops := s.drops.Load()
+		v, err := s.kv.view()
+		if err != nil {
+			return nil, err
+		}
+		gen, err := readGeneration(v)
+		if err != nil {
+			return nil, errors.Join(err, v.close())
+		}
+		d := s.deletions.Load()
+		if s.drops.Load() == drops {
+			return &Snapshot{st: s, view: v, deletions: d.upTo(gen), generation: gen}, nil
+		}
+		if err := v.close(); err != nil {
+			return nil, err
+		}
+	}
 }
 
+// pinLocked is pin under commitMu.
 func (s *Store) pinLocked() (*Snapshot, error) {
 	v, err := s.kv.view()
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{st: s, view: v, deletions: s.deletions, generation: s.generation}, nil
+	return &Snapshot{st: s, view: v, deletions: s.deletions.Load(), generation: s.generation.Load()}, nil
 }
 
 // unpin closes a snapshot that pin made.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -22,11 +23,13 @@ type Store struct {
 	dir  string
 
 	// commitMu orders commits: under it a batch gets its generation and becomes
-	// visible. Whatever must be consistent with a generation is captured under it.
+	// visible. It guards writing of generation and deletions, and watches.
+	// Snapshots do without it; see Snapshot.
 	commitMu   sync.Mutex
-	generation uint64       // of the last commit
-	deletions  *deletions   // of all generations; replaced, never changed
-	watches    []*keysWatch // key ranges that compaction is rewriting
+	generation atomic.Uint64             // of the last commit
+	deletions  atomic.Pointer[deletions] // of all generations, also of one being committed
+	drops      atomic.Uint64             // counts the times that deletions lost generations
+	watches    []*keysWatch              // key ranges that compaction is rewriting
 
 	compactMu sync.Mutex // one Compact at a time
 
@@ -54,6 +57,7 @@ func Open(dir string, opts *Options) (*Store, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	o.fs = markerFS{o.fs}
 	st, err := open(dir, o)
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", dir, err)
@@ -118,7 +122,9 @@ func (s *Store) load() error {
 	}
 	err = s.loadMeta(v)
 	if err == nil {
-		s.deletions, err = loadDeletions(v)
+		var d *deletions
+		d, err = loadDeletions(v)
+		s.deletions.Store(d)
 	}
 	return errors.Join(err, v.close())
 }
@@ -135,15 +141,21 @@ func (s *Store) loadMeta(v kvView) error {
 	if err := checkFormat(version); err != nil {
 		return err
 	}
-	gen, err := getValue(v, keyGeneration)
+	gen, err := readGeneration(v)
+	s.generation.Store(gen)
+	return err
+}
+
+// readGeneration returns the generation of the last commit that a view sees.
+func readGeneration(v kvView) (uint64, error) {
+	value, err := getValue(v, keyGeneration)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if len(gen) != 8 {
-		return corruptf("generation record %x", gen)
+	if len(value) != 8 {
+		return 0, corruptf("generation record %x", value)
 	}
-	s.generation = binary.BigEndian.Uint64(gen)
-	return nil
+	return binary.BigEndian.Uint64(value), nil
 }
 
 // getValue returns a copy of the value of a key that must be there.
