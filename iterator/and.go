@@ -1,14 +1,5 @@
 package iterator
 
-import (
-	"cmp"
-	"slices"
-)
-
-// maxWords is the largest number of words of the bitsets that the set operations
-// make: 65,536 docs, 8 KiB, which stays in the first-level cache.
-const maxWords = 1024
-
 // And returns the docs that all of its hold. It owns and closes them. The And of
 // one list is that list itself; without any list, or with a nil one, it is
 // empty.
@@ -23,23 +14,8 @@ func And(its ...Iterator) Iterator {
 	case len(its) == 1 && its[0] != nil:
 		return its[0]
 	}
-	type sized struct {
-		it  Iterator
-		len uint64
-	}
-	order := make([]sized, len(its))
-	for i, it := range its {
-		if it == nil {
-			it = Empty()
-		}
-		order[i] = sized{it, upperBound(it)}
-	}
-	slices.SortStableFunc(order, func(a, b sized) int { return cmp.Compare(a.len, b.len) })
-	op := &and{ins: make([]input, len(its))}
-	for i, o := range order {
-		op.ins[i].it = Blocks(o.it)
-	}
-	op.len = order[0].len
+	op := &and{ins: inputsBySize(its)}
+	op.len = op.ins[0].size
 	op.walker.from = op
 	return op
 }

@@ -131,13 +131,7 @@ func (op *and) cutWords(c *candidate, i int) {
 		}
 		todo = last + 1
 	}
-	for _, x := range c.Words {
-		if x != 0 {
-			c.setWords(c.Base, c.Words)
-			return
-		}
-	}
-	c.empty = true
+	c.empty = !setAnyWords(&c.Block, c.Base, c.Words)
 }
 
 // andRange clears the bits from b.First up to last that b lacks in words, whose

@@ -189,13 +189,7 @@ func (op *andNot) clearHeld(out *Block, a Block) (upTo uint32, found bool) {
 	if op.err != nil {
 		return 0, false
 	}
-	for _, x := range a.Words {
-		if x != 0 {
-			out.setWords(a.Base, a.Words)
-			return a.Last, true
-		}
-	}
-	return a.Last, false
+	return a.Last, setAnyWords(out, a.Base, a.Words)
 }
 
 // andNotRange clears the bits from b.First up to last that b holds in words,

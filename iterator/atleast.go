@@ -3,23 +3,27 @@ package iterator
 import (
 	"math"
 	"slices"
+
+	"github.com/sheafdb/sheaf/internal/docset"
 )
 
 // Or returns the docs that any of its holds. It owns and closes them. Without
 // any list it is empty.
 //
 // It works in windows of 65,536 docs: the blocks of all lists that reach into a
-// window are joined in a bitset, and a heap tells which list comes next. So the
-// work is linear in the docs and logarithmic in the number of lists, and the
-// memory does not depend on the length of the lists.
+// window are joined in a bitset. So the work is linear in the docs, the memory
+// does not depend on the length of the lists, and finding the lists that are next
+// costs a few steps a list and window, however many lists there are. Where the
+// docs of a window belong to one list its blocks are handed through, and those of
+// two sparse lists are merged.
 func Or(its ...Iterator) Iterator { return AtLeast(1, its...) }
 
 // AtLeast returns the docs that at least k of its hold. It owns and closes them.
-// k <= 1 is Or, k == len(its) is And, and above that the result is empty. An
-// Iterator may not be given twice.
+// k <= 1 is Or, k == len(its) is And, and above that the result is empty.
 //
-// It works as Or does, with a counter for each doc of the window, and leaves out
-// the stretches where fewer than k lists have docs.
+// It works as Or does, with a counter for each doc of the window. As a doc that
+// the k-1 longest lists hold must be in one of the others, too, those are asked
+// only near docs of the others.
 func AtLeast(k int, its ...Iterator) Iterator {
 	k = max(k, 1)
 	its = slices.DeleteFunc(slices.Clone(its), func(it Iterator) bool { return it == nil })
@@ -31,10 +35,10 @@ func AtLeast(k int, its ...Iterator) Iterator {
 	case k == len(its):
 		return And(its...)
 	}
-	op := &atLeast{k: k, ins: make([]input, len(its))}
-	for i, it := range its {
-		op.ins[i].it = Blocks(it)
-		op.len += upperBound(it)
+	op := &atLeast{k: k, ins: inputsBySize(its)}
+	op.drivers, op.checks = op.ins[:len(its)-(k-1)], op.ins[len(its)-(k-1):]
+	for i := range op.ins {
+		op.len += op.ins[i].size
 	}
 	op.len = min(op.len/uint64(k), maxLen)
 	op.walker.from = op
@@ -46,14 +50,18 @@ type atLeast struct {
 	walker
 	k   int
 	ins []input
-	// heap holds the inputs that are not over, once started.
-	heap    inputHeap
-	started bool
-	low     []*input // scratch of settle
-	win     window
-	docs    [BlockSize]uint32 // the result in Docs form
-	len     uint64
-	err     error
+	// Every doc of the result is in one of the drivers, in checks is the rest.
+	drivers, checks []input
+	started         bool
+	// A driver that is not over is either in later, or in now: then its next doc
+	// is in the current window, which ends before nowEnd.
+	later  calendar
+	now    []*input
+	nowEnd uint64
+	win    window
+	docs   [BlockSize]uint32 // the result in Docs form
+	len    uint64
+	err    error
 }
 
 // Len implements Sized.
@@ -74,115 +82,167 @@ func (op *atLeast) produce(out *Block, from uint32) bool {
 		if !op.settle(from) {
 			return false
 		}
-		if op.pass(out) {
+		if op.k == 1 && (op.passOne(out) || op.mergeTwo(out)) {
 			return true
 		}
-		last := op.fill()
-		if op.err != nil {
+		if !op.fill() {
 			return false
 		}
 		if !op.win.filled {
-			if last == math.MaxUint32 {
+			if op.nowEnd > math.MaxUint32 {
 				return false
 			}
-			from = last + 1
+			from = uint32(op.nowEnd)
 		}
 	}
 	return true
 }
 
-// settle moves all inputs to their first doc >= from, and those that cannot make
-// up k with others before some later doc to that one. It returns false when
-// fewer than k inputs are left, and when one failed.
+// settle moves the drivers to their first doc >= from and makes the first window
+// in which one has docs the current one. It returns false when all are over, and
+// when one failed.
 func (op *atLeast) settle(from uint32) bool {
 	if !op.started {
 		op.started = true
-		op.heap = make(inputHeap, 0, len(op.ins))
-		for i := range op.ins {
-			if !op.push(&op.ins[i], from) {
+		for i := range op.drivers {
+			if !op.reach(&op.drivers[i], from) {
 				return false
 			}
 		}
 	}
-	for len(op.heap) > 0 && op.heap[0].b.First < from {
-		if !op.push(op.heap.pop(), from) {
+	now := op.now
+	op.now = op.now[:0]
+	for _, in := range now {
+		if !op.reach(in, from) {
 			return false
 		}
 	}
-	if len(op.heap) < op.k {
-		return false
-	}
-	// The k-1 inputs with the smallest docs cannot be k before the next one.
-	for len(op.low) < op.k-1 {
-		op.low = append(op.low, op.heap.pop())
-	}
-	lead := op.heap[0].b.First
-	for _, in := range op.low {
-		if !op.push(in, lead) {
+	for len(op.now) == 0 {
+		window, list := op.later.take()
+		if list == nil {
 			return false
 		}
+		op.nowEnd = uint64(window+1) << windowBits
+		for list != nil {
+			in := list
+			list = in.link
+			if !op.reach(in, from) {
+				return false
+			}
+		}
 	}
-	op.low = op.low[:0]
-	return len(op.heap) >= op.k
+	return true
 }
 
-// push moves in to its first doc >= from and puts it on the heap, unless it is
-// at its end. It returns false when it failed.
-func (op *atLeast) push(in *input, from uint32) bool {
+// reach moves in to its first doc >= from and enters it in now or later, unless
+// it is over. It returns false when it failed.
+func (op *atLeast) reach(in *input, from uint32) bool {
 	if in.reach(from) {
-		op.heap.push(in)
+		op.enter(in)
 		return true
 	}
 	op.err = in.failed()
 	return op.err == nil
 }
 
-// pass hands out the block of the first input as it is when no other input has
+// enter puts in where its next doc belongs.
+func (op *atLeast) enter(in *input) {
+	if uint64(in.b.First) < op.nowEnd {
+		op.now = append(op.now, in)
+	} else {
+		op.later.add(in)
+	}
+}
+
+// passOne hands out the block of a single input as it is, when no other one has
 // docs in its range.
-func (op *atLeast) pass(out *Block) bool {
-	first := op.heap[0]
-	if op.k > 1 || !first.b.tidy() {
+func (op *atLeast) passOne(out *Block) bool {
+	b := &op.now[0].b
+	if len(op.now) > 1 || !b.tidy() {
 		return false
 	}
-	for _, other := range op.heap[1:min(3, len(op.heap))] {
-		if other.b.First <= first.b.Last {
-			return false
-		}
+	if uint64(b.Last) >= op.nowEnd && b.Last>>windowBits >= op.later.bound() {
+		return false
 	}
-	*out = first.b
+	*out = *b
 	return true
 }
 
-// fill joins the docs of all inputs up to the last doc of the window that starts
-// at the first of them, and returns that last doc.
-func (op *atLeast) fill() (last uint32) {
-	last = op.win.reset(op.heap[0].b.First, op.k)
-	for len(op.heap) > 0 && op.heap[0].b.First <= last {
-		if in := op.heap[0]; op.drain(in, last) {
-			op.heap.fix()
-		} else if op.err != nil {
-			return last
-		} else {
-			op.heap.pop()
+// mergeTwo hands out the union of the fronts of the blocks of two inputs, if both
+// are in Docs form.
+func (op *atLeast) mergeTwo(out *Block) bool {
+	if len(op.now) != 2 || op.now[0].b.Docs == nil || op.now[1].b.Docs == nil {
+		return false
+	}
+	// Half a block of each, so that the union fits a block.
+	a, b := op.now[0].b.Docs, op.now[1].b.Docs
+	a, b = a[:min(len(a), BlockSize/2)], b[:min(len(b), BlockSize/2)]
+	last := min(a[len(a)-1], b[len(b)-1], uint32(op.nowEnd-1))
+	out.setDocs(op.docs[:docset.Union(op.docs[:], upToDoc(a, last), upToDoc(b, last))])
+	return true
+}
+
+// fill joins all docs of the current window. It returns false when an input
+// failed.
+func (op *atLeast) fill() bool {
+	op.win.reset(uint32((op.nowEnd-1)>>windowBits), op.k)
+	for _, in := range op.now {
+		if !op.drain(in) {
+			return false
+		}
+	}
+	op.now = op.now[:0]
+	for i := range op.checks {
+		if !op.check(&op.checks[i]) {
+			return false
 		}
 	}
 	op.win.close()
-	return last
+	return true
 }
 
-// drain adds the docs <= last of in to the window. It returns false when in is at
-// its end or failed.
-func (op *atLeast) drain(in *input, last uint32) bool {
-	for in.b.First <= last {
-		op.win.add(&in.b, min(in.b.Last, last))
+// drain adds the docs of a driver in the current window. It returns false when
+// the driver failed.
+func (op *atLeast) drain(in *input) bool {
+	for uint64(in.b.First) < op.nowEnd {
+		last := uint32(op.nowEnd - 1)
 		if in.b.Last > last {
+			op.win.add(&in.b, last)
 			in.b.cutBefore(last + 1)
-			return true
+			break
 		}
+		op.win.add(&in.b, in.b.Last)
 		if !in.next() {
 			op.err = in.failed()
-			return false
+			return op.err == nil
 		}
 	}
+	op.later.add(in)
 	return true
+}
+
+// check adds those docs of a list that is not a driver that are near the docs
+// that the window has already. It returns false when the list failed.
+func (op *atLeast) check(in *input) bool {
+	last := uint32(op.nowEnd - 1)
+	from := op.win.base
+	for {
+		word, found := op.win.nextTouched((from - op.win.base) >> 6)
+		if !found {
+			return true
+		}
+		if !in.reach(max(from, op.win.base+word<<6)) {
+			op.err = in.failed()
+			return op.err == nil
+		}
+		if in.b.First > last {
+			return true
+		}
+		to := min(in.b.Last, last)
+		op.win.addTouched(&in.b, to)
+		if to == last {
+			return true
+		}
+		from = to + 1
+	}
 }

@@ -50,6 +50,9 @@ func countLE(docs []uint32, doc uint32) int {
 	return docset.SearchGE(docs, doc+1)
 }
 
+// upToDoc returns the docs <= doc.
+func upToDoc(docs []uint32, doc uint32) []uint32 { return docs[:countLE(docs, doc)] }
+
 // setDocs makes b the block of docs, which are not empty.
 func (b *Block) setDocs(docs []uint32) {
 	*b = Block{First: docs[0], Last: docs[len(docs)-1], Docs: docs}
@@ -67,6 +70,34 @@ func (b *Block) setWords(base uint32, words []uint64) {
 	last := prevSet(words, uint32(len(words))<<6-1)
 	lo, hi := first>>6, last>>6
 	*b = Block{First: base + first, Last: base + last, Base: base + lo<<6, Words: words[lo : hi+1]}
+}
+
+// setAnyWords is setWords for words that may all be zero: then it returns false.
+func setAnyWords(b *Block, base uint32, words []uint64) bool {
+	for i, x := range words {
+		if x != 0 {
+			b.setWords(base+uint32(i)<<6, words[i:])
+			return true
+		}
+	}
+	return false
+}
+
+// word returns the docs first..first+63 up to last of a bitset or a run. REQUIRES:
+// first is a multiple of 64, some doc of the block is >= first, and some of the 64
+// is b.First or after it.
+func (b *Block) word(first, last uint32) uint64 {
+	x := ^uint64(0)
+	if b.Words != nil {
+		x = b.Words[(first-b.Base)>>6]
+	}
+	if first <= b.First {
+		x &^= lowMask(b.First)
+	}
+	if last-first < 64 {
+		x &= upToMask(last)
+	}
+	return x
 }
 
 // after returns the first doc > doc of a bitset or a run. REQUIRES: b.First <= doc

@@ -1,6 +1,10 @@
 package iterator
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
 
 // input is the side of a set operation that reads one of its inputs: the
 // iterator and the block of it that has not been passed yet.
@@ -12,9 +16,24 @@ type input struct {
 	live bool
 	// over says that it has returned false, be it at the end or by an error.
 	over bool
+	size uint64 // upper bound of the number of docs of the list
+	// link is the next input in a list of them.
+	link *input
 	// span is about the distance of docs that a block of this list covers, 0
 	// when not known.
 	span uint32
+}
+
+// inputsBySize returns inputs that read its, the shortest list first. A nil one is
+// an empty list.
+func inputsBySize(its []Iterator) []input {
+	ins := make([]input, len(its))
+	for i, it := range its {
+		ins[i].it = Blocks(it)
+		ins[i].size = upperBound(ins[i].it)
+	}
+	slices.SortStableFunc(ins, func(a, b input) int { return cmp.Compare(a.size, b.size) })
+	return ins
 }
 
 // next makes b the block after the current one.

@@ -3,6 +3,16 @@ package iterator
 import (
 	"math"
 	"math/bits"
+
+	"github.com/sheafdb/sheaf/internal/docset"
+)
+
+const (
+	windowBits = 16
+	// maxWords is the number of words of a window, and the largest number of
+	// words of any bitset that the set operations make: 8 KiB, which stay in
+	// the first-level cache.
+	maxWords = 1 << windowBits / 64
 )
 
 // window counts, for each of 65,536 docs, whether k lists hold it.
@@ -13,7 +23,7 @@ import (
 // and the carry is the result. For k = 1 there is no plane at all and adding is
 // a plain OR.
 type window struct {
-	base   uint32
+	base   uint32 // the first doc, a multiple of 65,536
 	result []uint64
 	planes [][]uint64
 	k      int
@@ -26,9 +36,13 @@ type window struct {
 	filled bool
 }
 
-// reset empties the window and moves it to the docs around first. It returns the
-// last doc of the window. k is the same at every call.
-func (w *window) reset(first uint32, k int) (last uint32) {
+// last returns the last doc of the window.
+func (w *window) last() uint32 { return w.base | (1<<windowBits - 1) }
+
+// reset empties the window and moves it. k is the same at every call.
+func (w *window) reset(number uint32, k int) {
+	w.base = number << windowBits
+	w.filled = false
 	if w.result == nil {
 		w.k = k
 		w.result = make([]uint64, maxWords)
@@ -36,86 +50,101 @@ func (w *window) reset(first uint32, k int) (last uint32) {
 		for j := range w.planes {
 			w.planes[j] = make([]uint64, maxWords)
 		}
-		for i := range w.touched {
-			w.touched[i] = math.MaxUint64
-		}
+		w.clearWords(0, maxWords)
+		return
 	}
 	for i, x := range w.touched {
 		w.touched[i] = 0
+		if x == math.MaxUint64 {
+			w.clearWords(i<<6, i<<6+64)
+			continue
+		}
 		for ; x != 0; x &= x - 1 {
-			w.clearWord(i<<6 | bits.TrailingZeros64(x))
+			word := i<<6 | bits.TrailingZeros64(x)
+			w.clearWords(word, word+1)
 		}
 	}
-	w.filled = false
-	w.base = first &^ 63
-	return w.base + min(maxWords<<6-1, math.MaxUint32-w.base)
 }
 
-// clearWord sets the counters of a word to their start.
-func (w *window) clearWord(i int) {
-	w.result[i] = 0
+// clearWords sets the counters of the words lo..hi-1 to their start.
+func (w *window) clearWords(lo, hi int) {
+	clear(w.result[lo:hi])
 	start := 1<<len(w.planes) - w.k
-	for j := range w.planes {
-		w.planes[j][i] = -uint64(start >> j & 1)
+	for j, plane := range w.planes {
+		bit := -uint64(start >> j & 1)
+		for i := lo; i < hi; i++ {
+			plane[i] = bit
+		}
 	}
 }
 
 // add counts the docs of b up to last. REQUIRES: b.First <= last <= b.Last, all
 // in the window.
 func (w *window) add(b *Block, last uint32) {
-	first := b.First - w.base
-	switch {
-	case b.Docs != nil:
-		w.addDocs(b.Docs, last)
+	if b.Docs != nil {
+		w.addDocs(upToDoc(b.Docs, last))
 		return
-	case b.Words != nil:
-		theirs := b.Words[(b.First-b.Base)>>6:]
-		lo, hi := first>>6, (last-w.base)>>6
-		for i := lo; i <= hi; i++ {
-			x := theirs[i-lo]
-			if i == lo {
-				x &^= lowMask(first)
-			}
-			if i == hi {
-				x &= upToMask(last)
-			}
-			w.bump(i, x)
-		}
-	default:
-		lo, hi := first>>6, (last-w.base)>>6
-		for i := lo; i <= hi; i++ {
-			x := uint64(math.MaxUint64)
-			if i == lo {
-				x &^= lowMask(first)
-			}
-			if i == hi {
-				x &= upToMask(last)
-			}
-			w.bump(i, x)
-		}
 	}
-	setRange(w.touched[:], first>>6, (last-w.base)>>6)
+	lo, hi := (b.First-w.base)>>6, (last-w.base)>>6
+	for i := lo; i <= hi; i++ {
+		if i > lo && i < hi && w.k == 1 {
+			// The words in the middle at once.
+			if theirs := b.Words; theirs != nil {
+				theirs = theirs[(b.First-b.Base)>>6:]
+				docset.OrWords(w.result[i:hi], w.result[i:hi], theirs[i-lo:hi-lo])
+			} else {
+				setRange(w.result, i<<6, hi<<6-1)
+			}
+			i = hi
+		}
+		w.bump(i, b.word(w.base+i<<6, last))
+	}
+	setRange(w.touched[:], lo, hi)
 }
 
 // addDocs is add for docs.
-func (w *window) addDocs(docs []uint32, last uint32) {
-	if docs[len(docs)-1] > last {
-		docs = docs[:countLE(docs, last)]
-	}
-	if len(w.planes) == 0 {
+func (w *window) addDocs(docs []uint32) {
+	if w.k == 1 {
 		result := (*[maxWords]uint64)(w.result)
 		for _, doc := range docs {
-			i := (doc - w.base) >> 6 % maxWords
+			i := doc >> 6 % maxWords
 			result[i] |= 1 << (doc & 63)
 			w.touched[i>>6] |= 1 << (i & 63)
 		}
 		return
 	}
 	for _, doc := range docs {
-		i := (doc - w.base) >> 6
+		i := doc >> 6 % maxWords
 		w.bump(i, 1<<(doc&63))
 		w.touched[i>>6] |= 1 << (i & 63)
 	}
+}
+
+// addTouched is add but for docs in words that are not touched.
+func (w *window) addTouched(b *Block, last uint32) {
+	if b.Docs != nil {
+		for _, doc := range upToDoc(b.Docs, last) {
+			if i := doc >> 6 % maxWords; w.touched[i>>6]>>(i&63)&1 != 0 {
+				w.bump(i, 1<<(doc&63))
+			}
+		}
+		return
+	}
+	hi := (last - w.base) >> 6
+	for i, found := w.nextTouched((b.First - w.base) >> 6); found && i <= hi; i, found = w.nextTouched(i + 1) {
+		w.bump(i, b.word(w.base+i<<6, last))
+	}
+}
+
+// nextTouched returns the first word >= from that is touched.
+func (w *window) nextTouched(from uint32) (word uint32, found bool) {
+	for i := from >> 6; i < uint32(len(w.touched)); i++ {
+		if x := w.touched[i] &^ lowMask(from); x != 0 {
+			return i<<6 | uint32(bits.TrailingZeros64(x)), true
+		}
+		from = 0
+	}
+	return 0, false
 }
 
 // bump adds one to the counters of the docs of word i whose bit is set in x.
@@ -137,18 +166,24 @@ const denseShare = 4
 
 // close ends the adding.
 func (w *window) close() {
-	n, lo, hi := 0, maxWords, -1
+	n, lo, hi := 0, -1, 0
 	for i, x := range w.touched {
-		for ; x != 0; x &= x - 1 {
-			word := i<<6 | bits.TrailingZeros64(x)
-			if count := bits.OnesCount64(w.result[word]); count > 0 {
-				n += count
-				lo, hi = min(lo, word), word
+		if x == math.MaxUint64 {
+			n += docset.CountWords(w.result[i<<6 : i<<6+64])
+		} else {
+			for y := x; y != 0; y &= y - 1 {
+				n += bits.OnesCount64(w.result[i<<6|bits.TrailingZeros64(y)])
 			}
+		}
+		if x != 0 {
+			if lo < 0 {
+				lo = i<<6 | bits.TrailingZeros64(x)
+			}
+			hi = i<<6 | (63 - bits.LeadingZeros64(x))
 		}
 	}
 	w.filled = n > 0
-	w.dense = w.filled && n*denseShare > hi-lo
+	w.dense = n*denseShare > hi-lo
 }
 
 // take sets b to the next docs >= from of the result: all that is left when it is
@@ -159,24 +194,16 @@ func (w *window) take(b *Block, from uint32, buf *[BlockSize]uint32) bool {
 	}
 	i := uint32(0) // the first word that counts
 	if from > w.base {
-		i = (from - w.base) >> 6
-		if i >= maxWords {
+		if from > w.last() {
 			w.filled = false
 			return false
 		}
+		i = (from - w.base) >> 6
 		w.result[i] &^= lowMask(from)
 	}
 	if w.dense {
 		w.filled = false
-		rest := w.result[i:]
-		for len(rest) > 0 && rest[0] == 0 {
-			rest = rest[1:]
-		}
-		if len(rest) == 0 {
-			return false
-		}
-		b.setWords(w.base+uint32(maxWords-len(rest))<<6, rest)
-		return true
+		return setAnyWords(b, w.base+i<<6, w.result[i:])
 	}
 	docs := w.takeDocs(buf[:0], i)
 	if w.filled = len(docs) > 0; !w.filled {
@@ -188,19 +215,11 @@ func (w *window) take(b *Block, from uint32, buf *[BlockSize]uint32) bool {
 
 // takeDocs appends docs from word i on to docs while a whole word fits.
 func (w *window) takeDocs(docs []uint32, i uint32) []uint32 {
-	mask := ^lowMask(i)
-	for t := i >> 6; t < uint32(len(w.touched)); t++ {
-		for x := w.touched[t] & mask; x != 0; x &= x - 1 {
-			if len(docs)+64 > cap(docs) {
-				return docs
-			}
-			word := t<<6 | uint32(bits.TrailingZeros64(x))
-			first := w.base + word<<6
-			for y := w.result[word]; y != 0; y &= y - 1 {
-				docs = append(docs, first+uint32(bits.TrailingZeros64(y)))
-			}
+	for i, found := w.nextTouched(i); found && len(docs)+64 <= cap(docs); i, found = w.nextTouched(i + 1) {
+		first := w.base + i<<6
+		for x := w.result[i]; x != 0; x &= x - 1 {
+			docs = append(docs, first+uint32(bits.TrailingZeros64(x)))
 		}
-		mask = math.MaxUint64
 	}
 	return docs
 }

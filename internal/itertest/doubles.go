@@ -26,6 +26,7 @@ type Blocks struct {
 	over   bool
 	failAt error
 	failed error
+	word   [64]uint32 // memory of a block made by rest
 }
 
 var _ iterator.BlockIterator = (*Blocks)(nil)
@@ -139,24 +140,43 @@ func (it *Blocks) moveTo(doc uint32) bool {
 	return true
 }
 
-// NextBlock implements BlockIterator. A block that is passed in part is gone on
-// with doc by doc to its end, in Docs form.
+// NextBlock implements BlockIterator. Of a block that is passed in part it hands
+// out the rest; of a bitset in two steps: the docs of the word that is passed in
+// part, then the other words.
 func (it *Blocks) NextBlock(b *iterator.Block) bool {
-	before := it.placed
-	doc := it.doc
+	inside := it.placed && it.doc < it.blocks[0].Last
 	if !it.Next() {
 		return false
 	}
 	*b = it.blocks[0]
-	if before && doc >= b.First {
-		docs := []uint32{it.doc}
-		for len(docs) < iterator.BlockSize && docs[len(docs)-1] < b.Last {
-			docs = append(docs, after(b, docs[len(docs)-1]+1))
-		}
-		*b = docsBlock(docs)
+	if inside {
+		it.rest(b)
 	}
 	it.doc = b.Last
 	return true
+}
+
+// rest drops the docs before the current doc from b.
+func (it *Blocks) rest(b *iterator.Block) {
+	b.First = it.doc
+	switch {
+	case b.Docs != nil:
+		i, _ := slices.BinarySearch(b.Docs, it.doc)
+		b.Docs = b.Docs[i:]
+	case b.Words != nil && it.doc%64 > 0:
+		docs := append(it.word[:0], it.doc)
+		for last := it.doc; last < b.Last; {
+			last = after(b, last+1)
+			if last/64 > it.doc/64 {
+				break
+			}
+			docs = append(docs, last)
+		}
+		*b = docsBlock(docs)
+	case b.Words != nil:
+		b.Words = b.Words[(it.doc-b.Base)/64:]
+		b.Base = it.doc
+	}
 }
 
 func (it *Blocks) end() bool {
