@@ -27,9 +27,9 @@ func MaxEncodedLen(n int) int {
 // An Encoder packs blocks. The zero value is ready. It holds scratch space, so
 // one goroutine uses it at a time; the bytes depend on the values alone.
 type Encoder struct {
-	gaps [BlockSize]uint32 // of AppendDocs
-	high highParts
-	pos  positions
+	gaps  [BlockSize]uint32 // of AppendDocs
+	high  highParts
+	words bitmapWords
 	prices
 }
 
@@ -76,19 +76,21 @@ func (e *Encoder) write(dst []byte, vals []uint32, c choice) {
 
 	case typeBitmap:
 		dst[1] = byte(c.bx)
-		bitmap := dst[2 : 2+(n+7)/8]
-		high := dst[2+len(bitmap) : len(dst)-packedLen(n, b)]
-		x := gatherBitmap(bitmap, &e.high, vals, b)
-		packHorizontal(high, e.high[:x], c.bx)
-		pack(dst[len(dst)-packedLen(n, b):], vals, b)
+		x := gather(&e.words, &e.high, vals, b)
+		high := 2 + (n+7)/8
+		low := len(dst) - packedLen(n, b)
+		storeBitmap(dst[2:high], &e.words)
+		packHorizontal(dst[high:low], e.high[:x], c.bx)
+		pack(dst[low:], vals, b)
 
 	case typeVariableByte:
-		low := packedLen(n, b)
-		pack(dst[2:2+low], vals, b)
-		x := gatherPositions(&e.pos, &e.high, vals, b)
+		high := 2 + packedLen(n, b)
+		pack(dst[2:high], vals, b)
+		x := gather(&e.words, &e.high, vals, b)
+		at := len(dst) - x
 		dst[1] = byte(x)
-		putVariableByte(dst[2+low:len(dst)-x], e.high[:x])
-		copy(dst[len(dst)-x:], e.pos[:x])
+		putVariableByte(dst[high:at], e.high[:x])
+		storePositions(dst[at:], &e.words)
 	}
 }
 
@@ -105,10 +107,6 @@ func pack(dst []byte, vals []uint32, b int) {
 // highParts holds the high parts of a block's exceptions, in order of position.
 // Kernels load and store 16 at a time, hence the slack.
 type highParts [BlockSize + 16]uint32
-
-// positions holds where the exceptions of a block of type 1 are, with the same
-// slack.
-type positions [BlockSize + 16]uint8
 
 // A Decoder unpacks blocks. The zero value is ready. It holds scratch space, so
 // one goroutine uses it at a time.

@@ -78,34 +78,66 @@ func mergeBitmapGo(dst []uint32, words *bitmapWords, high *highParts, b int) {
 	}
 }
 
-// gatherBitmapGo collects the exceptions of vals at width b: their high parts in
-// high, a bit for each in bitmap, which has ceil(len(vals)/8) bytes. It returns
-// their number.
-func gatherBitmapGo(bitmap []byte, high *highParts, vals []uint32, b int) int {
-	x := 0
-	for i := range bitmap {
-		var m uint32
-		for k, v := range vals[8*i : min(8*i+8, len(vals))] {
-			h := v >> (b & 31)
-			high[x&(BlockSize-1)] = h
-			set := (h | -h) >> 31
-			m |= set << k
-			x += int(set)
+// storeBitmap writes the bitmap of a block into dst, at most 32 bytes.
+func storeBitmap(dst []byte, words *bitmapWords) {
+	if len(dst) == BlockSize/8 {
+		d := (*[BlockSize / 8]byte)(dst)
+		for i, w := range words {
+			binary.LittleEndian.PutUint64(d[8*i:], w)
 		}
-		bitmap[i] = byte(m)
+		return
 	}
-	return x
+	var buf [BlockSize / 8]byte
+	for i, w := range words {
+		binary.LittleEndian.PutUint64(buf[8*i:], w)
+	}
+	copy(dst, buf[:])
 }
 
-// gatherPositionsGo collects the exceptions of vals at width b, and where they
-// are, and returns their number.
-func gatherPositionsGo(pos *positions, high *highParts, vals []uint32, b int) int {
+// storePositions writes where the bits of words are set into dst, which has one
+// byte for each.
+func storePositions(dst []byte, words *bitmapWords) {
 	x := 0
-	for i, v := range vals {
-		h := v >> (b & 31)
-		high[x&(BlockSize-1)] = h
-		pos[x&(BlockSize-1)] = uint8(i)
-		x += int((h | -h) >> 31)
+	for i, w := range words {
+		for ; w != 0; w &= w - 1 {
+			dst[x] = byte(64*i + bits.TrailingZeros64(w))
+			x++
+		}
+	}
+}
+
+// gatherGo collects the exceptions of vals at width b: a bit for each in words,
+// their high parts in high. It returns their number.
+//
+// REQUIRES: len(vals) <= 256, b < 32.
+func gatherGo(words *bitmapWords, high *highParts, vals []uint32, b int) int {
+	*words = bitmapWords{}
+	limit := uint64(1)<<b - 1
+	x := 0
+	for i := 0; len(vals) > 0; i += 8 {
+		var m uint64
+		if len(vals) >= 8 {
+			// Where a value is over the limit, the difference is negative.
+			v := (*[8]uint32)(vals)
+			m = (limit - uint64(v[0])) >> 63
+			m |= (limit - uint64(v[1])) >> 62 & (1 << 1)
+			m |= (limit - uint64(v[2])) >> 61 & (1 << 2)
+			m |= (limit - uint64(v[3])) >> 60 & (1 << 3)
+			m |= (limit - uint64(v[4])) >> 59 & (1 << 4)
+			m |= (limit - uint64(v[5])) >> 58 & (1 << 5)
+			m |= (limit - uint64(v[6])) >> 57 & (1 << 6)
+			m |= (limit - uint64(v[7])) >> 56 & (1 << 7)
+		} else {
+			for k, v := range vals {
+				m |= (limit - uint64(v)) >> 63 << k
+			}
+		}
+		words[i/64&3] |= m << (i % 64)
+		for ; m != 0; m &= m - 1 {
+			high[x&(BlockSize-1)] = vals[bits.TrailingZeros64(m)] >> (b & 31)
+			x++
+		}
+		vals = vals[min(8, len(vals)):]
 	}
 	return x
 }

@@ -3,64 +3,32 @@
 package blockcodec
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"simd/archsimd"
 )
 
-// gatherBitmapAVX512 is gatherBitmapGo for CPUs with AVX-512: a compare gives
-// sixteen bits of the bitmap, and the same mask packs the high parts together.
-func gatherBitmapAVX512(bitmap []byte, high *highParts, vals []uint32, b int) int {
+// gatherAVX512 is gatherGo for CPUs with AVX-512: a compare gives sixteen bits of
+// the bitmap, and the same mask packs the high parts together.
+func gatherAVX512(words *bitmapWords, high *highParts, vals []uint32, b int) int {
 	shift := archsimd.BroadcastUint32x16(uint32(b))
 	zero := archsimd.BroadcastUint32x16(0)
+	*words = bitmapWords{}
 	x := 0
-	for len(vals) >= 16 {
-		h := archsimd.LoadUint32x16Array((*[16]uint32)(vals)).ShiftRight(shift)
-		m := h.NotEqual(zero)
-		h.Compress(m).StoreArray((*[16]uint32)(high[x&(BlockSize-1):]))
-		set := m.ToBits()
-		binary.LittleEndian.PutUint16(bitmap, set)
-		x += bits.OnesCount16(set)
-		vals, bitmap = vals[16:], bitmap[2:]
-	}
-	if len(vals) > 0 {
-		h := load16AVX512(vals).ShiftRight(shift)
-		m := h.NotEqual(zero)
-		h.Compress(m).StoreArray((*[16]uint32)(high[x&(BlockSize-1):]))
-		set := m.ToBits()
-		bitmap[0] = byte(set)
-		if len(vals) > 8 {
-			bitmap[1] = byte(set >> 8)
-		}
-		x += bits.OnesCount16(set)
-	}
-	archsimd.ClearAVXUpperBits()
-	return x
-}
-
-// gatherPositionsAVX512 is gatherPositionsGo for CPUs with AVX-512.
-func gatherPositionsAVX512(pos *positions, high *highParts, vals []uint32, b int) int {
-	shift := archsimd.BroadcastUint32x16(uint32(b))
-	zero := archsimd.BroadcastUint32x16(0)
-	at := archsimd.LoadUint32x16Array(&iota16)
-	step := archsimd.BroadcastUint32x16(16)
-	x := 0
-	for len(vals) > 0 {
+	for i := 0; len(vals) > 0; i++ {
 		var v archsimd.Uint32x16
 		if len(vals) >= 16 {
 			v = archsimd.LoadUint32x16Array((*[16]uint32)(vals))
 			vals = vals[16:]
-		} else {
+		} else { // the zeros that fill up are no exceptions
 			v = load16AVX512(vals)
 			vals = nil
 		}
 		h := v.ShiftRight(shift)
 		m := h.NotEqual(zero)
-		i := x & (BlockSize - 1)
-		h.Compress(m).StoreArray((*[16]uint32)(high[i:]))
-		at.Compress(m).TruncToUint8().StoreArray((*[16]uint8)(pos[i:]))
-		at = at.Add(step)
-		x += bits.OnesCount16(m.ToBits())
+		h.Compress(m).StoreArray((*[16]uint32)(high[x&(BlockSize-1):]))
+		set := m.ToBits()
+		words[i/4&3] |= uint64(set) << (i % 4 * 16)
+		x += bits.OnesCount16(set)
 	}
 	archsimd.ClearAVXUpperBits()
 	return x

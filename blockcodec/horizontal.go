@@ -37,7 +37,11 @@ func packHorizontalGo(dst []byte, vals []uint32, b int) {
 
 // fillGo sets every value of dst to v.
 func fillGo(dst []uint32, v uint32) {
-	for i := range dst {
-		dst[i] = v
+	if len(dst) == 0 {
+		return
+	}
+	dst[0] = v
+	for done := 1; done < len(dst); done *= 2 {
+		copy(dst[done:], dst[:done])
 	}
 }

@@ -89,18 +89,11 @@ func mergeBitmap(dst []uint32, words *bitmapWords, high *highParts, b int) {
 	mergeBitmapGo(dst, words, high, b)
 }
 
-func gatherBitmap(bitmap []byte, high *highParts, vals []uint32, b int) int {
+func gather(words *bitmapWords, high *highParts, vals []uint32, b int) int {
 	if hasAVX512 {
-		return gatherBitmapAVX512(bitmap, high, vals, b)
+		return gatherAVX512(words, high, vals, b)
 	}
-	return gatherBitmapGo(bitmap, high, vals, b)
-}
-
-func gatherPositions(pos *positions, high *highParts, vals []uint32, b int) int {
-	if hasAVX512 {
-		return gatherPositionsAVX512(pos, high, vals, b)
-	}
-	return gatherPositionsGo(pos, high, vals, b)
+	return gatherGo(words, high, vals, b)
 }
 
 func gapsOf(gaps, docs []uint32, base uint32) {

@@ -29,12 +29,8 @@ func mergeBitmap(dst []uint32, words *bitmapWords, high *highParts, b int) {
 	mergeBitmapGo(dst, words, high, b)
 }
 
-func gatherBitmap(bitmap []byte, high *highParts, vals []uint32, b int) int {
-	return gatherBitmapGo(bitmap, high, vals, b)
-}
-
-func gatherPositions(pos *positions, high *highParts, vals []uint32, b int) int {
-	return gatherPositionsGo(pos, high, vals, b)
+func gather(words *bitmapWords, high *highParts, vals []uint32, b int) int {
+	return gatherGo(words, high, vals, b)
 }
 
 func gapsOf(gaps, docs []uint32, base uint32) { gapsGo(gaps, docs, base) }

@@ -150,6080 +150,6208 @@ func packVerticalGo(dst []byte, src *[BlockSize]uint32, b int) {
 
 func unpackVertical1Go(dst *[BlockSize]uint32, src *[32]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[8]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x100000001
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 1 & 0x100000001
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 2 & 0x100000001
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w0 >> 3 & 0x100000001
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w0 >> 4 & 0x100000001
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w0 >> 5 & 0x100000001
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w0 >> 6 & 0x100000001
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w0 >> 7 & 0x100000001
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w0 >> 8 & 0x100000001
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w0 >> 9 & 0x100000001
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w0 >> 10 & 0x100000001
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w0 >> 11 & 0x100000001
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w0 >> 12 & 0x100000001
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w0 >> 13 & 0x100000001
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w0 >> 14 & 0x100000001
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w0 >> 15 & 0x100000001
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		v = w0 >> 16 & 0x100000001
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w0 >> 17 & 0x100000001
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w0 >> 18 & 0x100000001
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w0 >> 19 & 0x100000001
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w0 >> 20 & 0x100000001
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w0 >> 21 & 0x100000001
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w0 >> 22 & 0x100000001
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w0 >> 23 & 0x100000001
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w0 >> 24 & 0x100000001
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w0 >> 25 & 0x100000001
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w0 >> 26 & 0x100000001
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w0 >> 27 & 0x100000001
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w0 >> 28 & 0x100000001
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w0 >> 29 & 0x100000001
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w0 >> 30 & 0x100000001
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w0 >> 31 & 0x100000001
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes1Go((*[250]uint32)(dst[lane:]), (*[8]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes1Go(d *[250]uint32, s *[8]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x100000001
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 1 & 0x100000001
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 2 & 0x100000001
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w0 >> 3 & 0x100000001
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w0 >> 4 & 0x100000001
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w0 >> 5 & 0x100000001
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w0 >> 6 & 0x100000001
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w0 >> 7 & 0x100000001
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w0 >> 8 & 0x100000001
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w0 >> 9 & 0x100000001
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w0 >> 10 & 0x100000001
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w0 >> 11 & 0x100000001
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w0 >> 12 & 0x100000001
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w0 >> 13 & 0x100000001
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w0 >> 14 & 0x100000001
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w0 >> 15 & 0x100000001
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	v = w0 >> 16 & 0x100000001
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w0 >> 17 & 0x100000001
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w0 >> 18 & 0x100000001
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w0 >> 19 & 0x100000001
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w0 >> 20 & 0x100000001
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w0 >> 21 & 0x100000001
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w0 >> 22 & 0x100000001
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w0 >> 23 & 0x100000001
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w0 >> 24 & 0x100000001
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w0 >> 25 & 0x100000001
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w0 >> 26 & 0x100000001
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w0 >> 27 & 0x100000001
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w0 >> 28 & 0x100000001
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w0 >> 29 & 0x100000001
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w0 >> 30 & 0x100000001
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w0 >> 31 & 0x100000001
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical1Go(dst *[32]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[8]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x100000001
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x100000001 << 1
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x100000001 << 2
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x100000001 << 3
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x100000001 << 4
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x100000001 << 5
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x100000001 << 6
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x100000001 << 7
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x100000001 << 8
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x100000001 << 9
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x100000001 << 10
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x100000001 << 11
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x100000001 << 12
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x100000001 << 13
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x100000001 << 14
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x100000001 << 15
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0x100000001 << 16
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x100000001 << 17
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x100000001 << 18
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x100000001 << 19
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x100000001 << 20
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x100000001 << 21
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x100000001 << 22
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x100000001 << 23
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x100000001 << 24
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x100000001 << 25
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x100000001 << 26
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x100000001 << 27
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x100000001 << 28
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x100000001 << 29
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x100000001 << 30
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[0:], w)
+		packLanes1Go((*[8]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes1Go(d *[8]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x100000001
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x100000001 << 1
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x100000001 << 2
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x100000001 << 3
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x100000001 << 4
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x100000001 << 5
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x100000001 << 6
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x100000001 << 7
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x100000001 << 8
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x100000001 << 9
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x100000001 << 10
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x100000001 << 11
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x100000001 << 12
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x100000001 << 13
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x100000001 << 14
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x100000001 << 15
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0x100000001 << 16
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x100000001 << 17
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x100000001 << 18
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x100000001 << 19
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x100000001 << 20
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x100000001 << 21
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x100000001 << 22
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x100000001 << 23
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x100000001 << 24
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x100000001 << 25
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x100000001 << 26
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x100000001 << 27
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x100000001 << 28
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x100000001 << 29
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x100000001 << 30
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[0:], w)
 }
 
 func unpackVertical2Go(dst *[BlockSize]uint32, src *[64]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[40]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x300000003
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 2 & 0x300000003
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 4 & 0x300000003
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w0 >> 6 & 0x300000003
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w0 >> 8 & 0x300000003
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w0 >> 10 & 0x300000003
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w0 >> 12 & 0x300000003
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w0 >> 14 & 0x300000003
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w0 >> 16 & 0x300000003
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w0 >> 18 & 0x300000003
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w0 >> 20 & 0x300000003
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w0 >> 22 & 0x300000003
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w0 >> 24 & 0x300000003
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w0 >> 26 & 0x300000003
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w0 >> 28 & 0x300000003
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w0 >> 30 & 0x300000003
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w1 >> 0 & 0x300000003
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w1 >> 2 & 0x300000003
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w1 >> 4 & 0x300000003
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w1 >> 6 & 0x300000003
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w1 >> 8 & 0x300000003
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w1 >> 10 & 0x300000003
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w1 >> 12 & 0x300000003
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w1 >> 14 & 0x300000003
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w1 >> 16 & 0x300000003
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w1 >> 18 & 0x300000003
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w1 >> 20 & 0x300000003
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w1 >> 22 & 0x300000003
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w1 >> 24 & 0x300000003
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w1 >> 26 & 0x300000003
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w1 >> 28 & 0x300000003
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w1 >> 30 & 0x300000003
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes2Go((*[250]uint32)(dst[lane:]), (*[40]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes2Go(d *[250]uint32, s *[40]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x300000003
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 2 & 0x300000003
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 4 & 0x300000003
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w0 >> 6 & 0x300000003
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w0 >> 8 & 0x300000003
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w0 >> 10 & 0x300000003
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w0 >> 12 & 0x300000003
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w0 >> 14 & 0x300000003
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w0 >> 16 & 0x300000003
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w0 >> 18 & 0x300000003
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w0 >> 20 & 0x300000003
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w0 >> 22 & 0x300000003
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w0 >> 24 & 0x300000003
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w0 >> 26 & 0x300000003
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w0 >> 28 & 0x300000003
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w0 >> 30 & 0x300000003
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w1 >> 0 & 0x300000003
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w1 >> 2 & 0x300000003
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w1 >> 4 & 0x300000003
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w1 >> 6 & 0x300000003
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w1 >> 8 & 0x300000003
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w1 >> 10 & 0x300000003
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w1 >> 12 & 0x300000003
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w1 >> 14 & 0x300000003
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w1 >> 16 & 0x300000003
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w1 >> 18 & 0x300000003
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w1 >> 20 & 0x300000003
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w1 >> 22 & 0x300000003
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w1 >> 24 & 0x300000003
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w1 >> 26 & 0x300000003
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w1 >> 28 & 0x300000003
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w1 >> 30 & 0x300000003
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical2Go(dst *[64]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[40]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x300000003
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x300000003 << 2
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x300000003 << 4
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x300000003 << 6
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x300000003 << 8
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x300000003 << 10
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x300000003 << 12
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x300000003 << 14
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x300000003 << 16
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x300000003 << 18
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x300000003 << 20
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x300000003 << 22
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x300000003 << 24
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x300000003 << 26
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x300000003 << 28
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[0:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0x300000003
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x300000003 << 2
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x300000003 << 4
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x300000003 << 6
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x300000003 << 8
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x300000003 << 10
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x300000003 << 12
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x300000003 << 14
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x300000003 << 16
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x300000003 << 18
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x300000003 << 20
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x300000003 << 22
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x300000003 << 24
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x300000003 << 26
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x300000003 << 28
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[32:], w)
+		packLanes2Go((*[40]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes2Go(d *[40]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x300000003
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x300000003 << 2
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x300000003 << 4
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x300000003 << 6
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x300000003 << 8
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x300000003 << 10
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x300000003 << 12
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x300000003 << 14
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x300000003 << 16
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x300000003 << 18
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x300000003 << 20
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x300000003 << 22
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x300000003 << 24
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x300000003 << 26
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x300000003 << 28
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[0:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0x300000003
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x300000003 << 2
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x300000003 << 4
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x300000003 << 6
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x300000003 << 8
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x300000003 << 10
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x300000003 << 12
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x300000003 << 14
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x300000003 << 16
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x300000003 << 18
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x300000003 << 20
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x300000003 << 22
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x300000003 << 24
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x300000003 << 26
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x300000003 << 28
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[32:], w)
 }
 
 func unpackVertical3Go(dst *[BlockSize]uint32, src *[96]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[72]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x700000007
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 3 & 0x700000007
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 6 & 0x700000007
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w0 >> 9 & 0x700000007
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w0 >> 12 & 0x700000007
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w0 >> 15 & 0x700000007
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w0 >> 18 & 0x700000007
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w0 >> 21 & 0x700000007
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w0 >> 24 & 0x700000007
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w0 >> 27 & 0x700000007
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>30&0x300000003 | w1<<2&0x400000004
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w1 >> 1 & 0x700000007
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w1 >> 4 & 0x700000007
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w1 >> 7 & 0x700000007
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w1 >> 10 & 0x700000007
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w1 >> 13 & 0x700000007
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		v = w1 >> 16 & 0x700000007
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w1 >> 19 & 0x700000007
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w1 >> 22 & 0x700000007
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w1 >> 25 & 0x700000007
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w1 >> 28 & 0x700000007
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>31&0x100000001 | w2<<1&0x600000006
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w2 >> 2 & 0x700000007
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w2 >> 5 & 0x700000007
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w2 >> 8 & 0x700000007
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w2 >> 11 & 0x700000007
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w2 >> 14 & 0x700000007
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w2 >> 17 & 0x700000007
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w2 >> 20 & 0x700000007
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w2 >> 23 & 0x700000007
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w2 >> 26 & 0x700000007
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w2 >> 29 & 0x700000007
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes3Go((*[250]uint32)(dst[lane:]), (*[72]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes3Go(d *[250]uint32, s *[72]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x700000007
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 3 & 0x700000007
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 6 & 0x700000007
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w0 >> 9 & 0x700000007
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w0 >> 12 & 0x700000007
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w0 >> 15 & 0x700000007
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w0 >> 18 & 0x700000007
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w0 >> 21 & 0x700000007
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w0 >> 24 & 0x700000007
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w0 >> 27 & 0x700000007
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>30&0x300000003 | w1<<2&0x400000004
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w1 >> 1 & 0x700000007
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w1 >> 4 & 0x700000007
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w1 >> 7 & 0x700000007
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w1 >> 10 & 0x700000007
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w1 >> 13 & 0x700000007
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	v = w1 >> 16 & 0x700000007
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w1 >> 19 & 0x700000007
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w1 >> 22 & 0x700000007
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w1 >> 25 & 0x700000007
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w1 >> 28 & 0x700000007
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>31&0x100000001 | w2<<1&0x600000006
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w2 >> 2 & 0x700000007
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w2 >> 5 & 0x700000007
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w2 >> 8 & 0x700000007
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w2 >> 11 & 0x700000007
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w2 >> 14 & 0x700000007
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w2 >> 17 & 0x700000007
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w2 >> 20 & 0x700000007
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w2 >> 23 & 0x700000007
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w2 >> 26 & 0x700000007
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w2 >> 29 & 0x700000007
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical3Go(dst *[96]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[72]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x700000007
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x700000007 << 3
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x700000007 << 6
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x700000007 << 9
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x700000007 << 12
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x700000007 << 15
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x700000007 << 18
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x700000007 << 21
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x700000007 << 24
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x700000007 << 27
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 2 & 0x100000001
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x700000007 << 1
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x700000007 << 4
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x700000007 << 7
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x700000007 << 10
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x700000007 << 13
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0x700000007 << 16
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x700000007 << 19
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x700000007 << 22
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x700000007 << 25
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x700000007 << 28
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 1 & 0x300000003
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x700000007 << 2
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x700000007 << 5
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x700000007 << 8
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x700000007 << 11
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x700000007 << 14
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x700000007 << 17
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x700000007 << 20
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x700000007 << 23
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x700000007 << 26
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[64:], w)
+		packLanes3Go((*[72]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes3Go(d *[72]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x700000007
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x700000007 << 3
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x700000007 << 6
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x700000007 << 9
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x700000007 << 12
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x700000007 << 15
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x700000007 << 18
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x700000007 << 21
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x700000007 << 24
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x700000007 << 27
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 2 & 0x100000001
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x700000007 << 1
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x700000007 << 4
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x700000007 << 7
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x700000007 << 10
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x700000007 << 13
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0x700000007 << 16
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x700000007 << 19
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x700000007 << 22
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x700000007 << 25
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x700000007 << 28
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 1 & 0x300000003
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x700000007 << 2
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x700000007 << 5
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x700000007 << 8
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x700000007 << 11
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x700000007 << 14
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x700000007 << 17
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x700000007 << 20
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x700000007 << 23
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x700000007 << 26
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[64:], w)
 }
 
 func unpackVertical4Go(dst *[BlockSize]uint32, src *[128]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[104]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0xf0000000f
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 4 & 0xf0000000f
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 8 & 0xf0000000f
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w0 >> 12 & 0xf0000000f
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w0 >> 16 & 0xf0000000f
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w0 >> 20 & 0xf0000000f
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w0 >> 24 & 0xf0000000f
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w0 >> 28 & 0xf0000000f
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w1 >> 0 & 0xf0000000f
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w1 >> 4 & 0xf0000000f
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w1 >> 8 & 0xf0000000f
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w1 >> 12 & 0xf0000000f
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w1 >> 16 & 0xf0000000f
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w1 >> 20 & 0xf0000000f
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w1 >> 24 & 0xf0000000f
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w1 >> 28 & 0xf0000000f
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w2 >> 0 & 0xf0000000f
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w2 >> 4 & 0xf0000000f
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w2 >> 8 & 0xf0000000f
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w2 >> 12 & 0xf0000000f
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w2 >> 16 & 0xf0000000f
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w2 >> 20 & 0xf0000000f
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w2 >> 24 & 0xf0000000f
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w2 >> 28 & 0xf0000000f
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w3 >> 0 & 0xf0000000f
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w3 >> 4 & 0xf0000000f
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w3 >> 8 & 0xf0000000f
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w3 >> 12 & 0xf0000000f
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w3 >> 16 & 0xf0000000f
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w3 >> 20 & 0xf0000000f
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w3 >> 24 & 0xf0000000f
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w3 >> 28 & 0xf0000000f
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes4Go((*[250]uint32)(dst[lane:]), (*[104]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes4Go(d *[250]uint32, s *[104]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0xf0000000f
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 4 & 0xf0000000f
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 8 & 0xf0000000f
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w0 >> 12 & 0xf0000000f
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w0 >> 16 & 0xf0000000f
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w0 >> 20 & 0xf0000000f
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w0 >> 24 & 0xf0000000f
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w0 >> 28 & 0xf0000000f
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w1 >> 0 & 0xf0000000f
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w1 >> 4 & 0xf0000000f
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w1 >> 8 & 0xf0000000f
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w1 >> 12 & 0xf0000000f
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w1 >> 16 & 0xf0000000f
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w1 >> 20 & 0xf0000000f
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w1 >> 24 & 0xf0000000f
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w1 >> 28 & 0xf0000000f
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w2 >> 0 & 0xf0000000f
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w2 >> 4 & 0xf0000000f
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w2 >> 8 & 0xf0000000f
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w2 >> 12 & 0xf0000000f
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w2 >> 16 & 0xf0000000f
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w2 >> 20 & 0xf0000000f
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w2 >> 24 & 0xf0000000f
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w2 >> 28 & 0xf0000000f
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w3 >> 0 & 0xf0000000f
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w3 >> 4 & 0xf0000000f
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w3 >> 8 & 0xf0000000f
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w3 >> 12 & 0xf0000000f
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w3 >> 16 & 0xf0000000f
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w3 >> 20 & 0xf0000000f
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w3 >> 24 & 0xf0000000f
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w3 >> 28 & 0xf0000000f
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical4Go(dst *[128]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[104]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0xf0000000f
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0xf0000000f << 4
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xf0000000f << 8
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0xf0000000f << 12
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xf0000000f << 16
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0xf0000000f << 20
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xf0000000f << 24
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[0:], w)
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w = v & 0xf0000000f
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0xf0000000f << 4
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xf0000000f << 8
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0xf0000000f << 12
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xf0000000f << 16
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0xf0000000f << 20
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xf0000000f << 24
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[32:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0xf0000000f
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0xf0000000f << 4
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xf0000000f << 8
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0xf0000000f << 12
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xf0000000f << 16
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0xf0000000f << 20
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xf0000000f << 24
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[64:], w)
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w = v & 0xf0000000f
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0xf0000000f << 4
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xf0000000f << 8
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0xf0000000f << 12
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xf0000000f << 16
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0xf0000000f << 20
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xf0000000f << 24
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[96:], w)
+		packLanes4Go((*[104]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes4Go(d *[104]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0xf0000000f
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0xf0000000f << 4
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xf0000000f << 8
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0xf0000000f << 12
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xf0000000f << 16
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0xf0000000f << 20
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xf0000000f << 24
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[0:], w)
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w = v & 0xf0000000f
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0xf0000000f << 4
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xf0000000f << 8
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0xf0000000f << 12
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xf0000000f << 16
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0xf0000000f << 20
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xf0000000f << 24
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[32:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0xf0000000f
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0xf0000000f << 4
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xf0000000f << 8
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0xf0000000f << 12
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xf0000000f << 16
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0xf0000000f << 20
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xf0000000f << 24
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[64:], w)
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w = v & 0xf0000000f
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0xf0000000f << 4
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xf0000000f << 8
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0xf0000000f << 12
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xf0000000f << 16
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0xf0000000f << 20
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xf0000000f << 24
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[96:], w)
 }
 
 func unpackVertical5Go(dst *[BlockSize]uint32, src *[160]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[136]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x1f0000001f
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 5 & 0x1f0000001f
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 10 & 0x1f0000001f
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w0 >> 15 & 0x1f0000001f
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w0 >> 20 & 0x1f0000001f
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w0 >> 25 & 0x1f0000001f
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>30&0x300000003 | w1<<2&0x1c0000001c
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w1 >> 3 & 0x1f0000001f
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w1 >> 8 & 0x1f0000001f
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w1 >> 13 & 0x1f0000001f
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w1 >> 18 & 0x1f0000001f
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w1 >> 23 & 0x1f0000001f
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>28&0xf0000000f | w2<<4&0x1000000010
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w2 >> 1 & 0x1f0000001f
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w2 >> 6 & 0x1f0000001f
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w2 >> 11 & 0x1f0000001f
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		v = w2 >> 16 & 0x1f0000001f
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w2 >> 21 & 0x1f0000001f
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w2 >> 26 & 0x1f0000001f
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>31&0x100000001 | w3<<1&0x1e0000001e
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w3 >> 4 & 0x1f0000001f
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w3 >> 9 & 0x1f0000001f
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w3 >> 14 & 0x1f0000001f
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w3 >> 19 & 0x1f0000001f
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w3 >> 24 & 0x1f0000001f
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>29&0x700000007 | w4<<3&0x1800000018
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w4 >> 2 & 0x1f0000001f
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w4 >> 7 & 0x1f0000001f
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w4 >> 12 & 0x1f0000001f
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w4 >> 17 & 0x1f0000001f
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w4 >> 22 & 0x1f0000001f
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w4 >> 27 & 0x1f0000001f
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes5Go((*[250]uint32)(dst[lane:]), (*[136]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes5Go(d *[250]uint32, s *[136]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x1f0000001f
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 5 & 0x1f0000001f
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 10 & 0x1f0000001f
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w0 >> 15 & 0x1f0000001f
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w0 >> 20 & 0x1f0000001f
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w0 >> 25 & 0x1f0000001f
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>30&0x300000003 | w1<<2&0x1c0000001c
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w1 >> 3 & 0x1f0000001f
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w1 >> 8 & 0x1f0000001f
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w1 >> 13 & 0x1f0000001f
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w1 >> 18 & 0x1f0000001f
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w1 >> 23 & 0x1f0000001f
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>28&0xf0000000f | w2<<4&0x1000000010
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w2 >> 1 & 0x1f0000001f
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w2 >> 6 & 0x1f0000001f
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w2 >> 11 & 0x1f0000001f
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	v = w2 >> 16 & 0x1f0000001f
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w2 >> 21 & 0x1f0000001f
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w2 >> 26 & 0x1f0000001f
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>31&0x100000001 | w3<<1&0x1e0000001e
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w3 >> 4 & 0x1f0000001f
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w3 >> 9 & 0x1f0000001f
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w3 >> 14 & 0x1f0000001f
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w3 >> 19 & 0x1f0000001f
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w3 >> 24 & 0x1f0000001f
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>29&0x700000007 | w4<<3&0x1800000018
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w4 >> 2 & 0x1f0000001f
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w4 >> 7 & 0x1f0000001f
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w4 >> 12 & 0x1f0000001f
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w4 >> 17 & 0x1f0000001f
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w4 >> 22 & 0x1f0000001f
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w4 >> 27 & 0x1f0000001f
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical5Go(dst *[160]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[136]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x1f0000001f
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x1f0000001f << 5
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x1f0000001f << 10
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x1f0000001f << 15
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x1f0000001f << 20
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x1f0000001f << 25
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 2 & 0x700000007
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x1f0000001f << 3
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x1f0000001f << 8
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x1f0000001f << 13
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x1f0000001f << 18
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x1f0000001f << 23
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 4 & 0x100000001
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x1f0000001f << 1
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x1f0000001f << 6
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x1f0000001f << 11
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0x1f0000001f << 16
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x1f0000001f << 21
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x1f0000001f << 26
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 1 & 0xf0000000f
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x1f0000001f << 4
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x1f0000001f << 9
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x1f0000001f << 14
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x1f0000001f << 19
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x1f0000001f << 24
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 3 & 0x300000003
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x1f0000001f << 2
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x1f0000001f << 7
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x1f0000001f << 12
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x1f0000001f << 17
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x1f0000001f << 22
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[128:], w)
+		packLanes5Go((*[136]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes5Go(d *[136]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x1f0000001f
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x1f0000001f << 5
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x1f0000001f << 10
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x1f0000001f << 15
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x1f0000001f << 20
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x1f0000001f << 25
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 2 & 0x700000007
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x1f0000001f << 3
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x1f0000001f << 8
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x1f0000001f << 13
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x1f0000001f << 18
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x1f0000001f << 23
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 4 & 0x100000001
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x1f0000001f << 1
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x1f0000001f << 6
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x1f0000001f << 11
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0x1f0000001f << 16
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x1f0000001f << 21
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x1f0000001f << 26
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 1 & 0xf0000000f
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x1f0000001f << 4
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x1f0000001f << 9
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x1f0000001f << 14
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x1f0000001f << 19
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x1f0000001f << 24
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 3 & 0x300000003
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x1f0000001f << 2
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x1f0000001f << 7
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x1f0000001f << 12
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x1f0000001f << 17
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x1f0000001f << 22
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[128:], w)
 }
 
 func unpackVertical6Go(dst *[BlockSize]uint32, src *[192]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[168]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x3f0000003f
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 6 & 0x3f0000003f
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 12 & 0x3f0000003f
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w0 >> 18 & 0x3f0000003f
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w0 >> 24 & 0x3f0000003f
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>30&0x300000003 | w1<<2&0x3c0000003c
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w1 >> 4 & 0x3f0000003f
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w1 >> 10 & 0x3f0000003f
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w1 >> 16 & 0x3f0000003f
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w1 >> 22 & 0x3f0000003f
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>28&0xf0000000f | w2<<4&0x3000000030
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w2 >> 2 & 0x3f0000003f
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w2 >> 8 & 0x3f0000003f
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w2 >> 14 & 0x3f0000003f
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w2 >> 20 & 0x3f0000003f
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w2 >> 26 & 0x3f0000003f
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w3 >> 0 & 0x3f0000003f
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w3 >> 6 & 0x3f0000003f
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w3 >> 12 & 0x3f0000003f
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w3 >> 18 & 0x3f0000003f
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w3 >> 24 & 0x3f0000003f
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>30&0x300000003 | w4<<2&0x3c0000003c
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w4 >> 4 & 0x3f0000003f
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w4 >> 10 & 0x3f0000003f
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w4 >> 16 & 0x3f0000003f
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w4 >> 22 & 0x3f0000003f
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>28&0xf0000000f | w5<<4&0x3000000030
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w5 >> 2 & 0x3f0000003f
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w5 >> 8 & 0x3f0000003f
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w5 >> 14 & 0x3f0000003f
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w5 >> 20 & 0x3f0000003f
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w5 >> 26 & 0x3f0000003f
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes6Go((*[250]uint32)(dst[lane:]), (*[168]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes6Go(d *[250]uint32, s *[168]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x3f0000003f
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 6 & 0x3f0000003f
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 12 & 0x3f0000003f
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w0 >> 18 & 0x3f0000003f
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w0 >> 24 & 0x3f0000003f
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>30&0x300000003 | w1<<2&0x3c0000003c
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w1 >> 4 & 0x3f0000003f
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w1 >> 10 & 0x3f0000003f
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w1 >> 16 & 0x3f0000003f
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w1 >> 22 & 0x3f0000003f
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>28&0xf0000000f | w2<<4&0x3000000030
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w2 >> 2 & 0x3f0000003f
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w2 >> 8 & 0x3f0000003f
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w2 >> 14 & 0x3f0000003f
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w2 >> 20 & 0x3f0000003f
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w2 >> 26 & 0x3f0000003f
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w3 >> 0 & 0x3f0000003f
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w3 >> 6 & 0x3f0000003f
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w3 >> 12 & 0x3f0000003f
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w3 >> 18 & 0x3f0000003f
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w3 >> 24 & 0x3f0000003f
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>30&0x300000003 | w4<<2&0x3c0000003c
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w4 >> 4 & 0x3f0000003f
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w4 >> 10 & 0x3f0000003f
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w4 >> 16 & 0x3f0000003f
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w4 >> 22 & 0x3f0000003f
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>28&0xf0000000f | w5<<4&0x3000000030
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w5 >> 2 & 0x3f0000003f
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w5 >> 8 & 0x3f0000003f
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w5 >> 14 & 0x3f0000003f
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w5 >> 20 & 0x3f0000003f
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w5 >> 26 & 0x3f0000003f
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical6Go(dst *[192]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[168]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x3f0000003f
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x3f0000003f << 6
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x3f0000003f << 12
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x3f0000003f << 18
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x3f0000003f << 24
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 2 & 0xf0000000f
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x3f0000003f << 4
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x3f0000003f << 10
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x3f0000003f << 16
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x3f0000003f << 22
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 4 & 0x300000003
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x3f0000003f << 2
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x3f0000003f << 8
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x3f0000003f << 14
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x3f0000003f << 20
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[64:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0x3f0000003f
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x3f0000003f << 6
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x3f0000003f << 12
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x3f0000003f << 18
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x3f0000003f << 24
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 2 & 0xf0000000f
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x3f0000003f << 4
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x3f0000003f << 10
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x3f0000003f << 16
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x3f0000003f << 22
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 4 & 0x300000003
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x3f0000003f << 2
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x3f0000003f << 8
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x3f0000003f << 14
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3f0000003f << 20
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[160:], w)
+		packLanes6Go((*[168]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes6Go(d *[168]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x3f0000003f
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x3f0000003f << 6
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x3f0000003f << 12
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x3f0000003f << 18
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x3f0000003f << 24
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 2 & 0xf0000000f
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x3f0000003f << 4
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x3f0000003f << 10
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x3f0000003f << 16
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x3f0000003f << 22
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 4 & 0x300000003
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x3f0000003f << 2
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x3f0000003f << 8
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x3f0000003f << 14
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x3f0000003f << 20
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[64:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0x3f0000003f
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x3f0000003f << 6
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x3f0000003f << 12
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x3f0000003f << 18
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x3f0000003f << 24
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 2 & 0xf0000000f
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x3f0000003f << 4
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x3f0000003f << 10
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x3f0000003f << 16
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x3f0000003f << 22
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 4 & 0x300000003
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x3f0000003f << 2
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x3f0000003f << 8
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x3f0000003f << 14
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3f0000003f << 20
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[160:], w)
 }
 
 func unpackVertical7Go(dst *[BlockSize]uint32, src *[224]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[200]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x7f0000007f
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 7 & 0x7f0000007f
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 14 & 0x7f0000007f
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w0 >> 21 & 0x7f0000007f
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>28&0xf0000000f | w1<<4&0x7000000070
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w1 >> 3 & 0x7f0000007f
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w1 >> 10 & 0x7f0000007f
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w1 >> 17 & 0x7f0000007f
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w1 >> 24 & 0x7f0000007f
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>31&0x100000001 | w2<<1&0x7e0000007e
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w2 >> 6 & 0x7f0000007f
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w2 >> 13 & 0x7f0000007f
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w2 >> 20 & 0x7f0000007f
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>27&0x1f0000001f | w3<<5&0x6000000060
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w3 >> 2 & 0x7f0000007f
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w3 >> 9 & 0x7f0000007f
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		v = w3 >> 16 & 0x7f0000007f
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w3 >> 23 & 0x7f0000007f
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>30&0x300000003 | w4<<2&0x7c0000007c
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w4 >> 5 & 0x7f0000007f
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w4 >> 12 & 0x7f0000007f
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w4 >> 19 & 0x7f0000007f
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>26&0x3f0000003f | w5<<6&0x4000000040
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w5 >> 1 & 0x7f0000007f
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w5 >> 8 & 0x7f0000007f
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w5 >> 15 & 0x7f0000007f
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w5 >> 22 & 0x7f0000007f
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>29&0x700000007 | w6<<3&0x7800000078
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w6 >> 4 & 0x7f0000007f
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w6 >> 11 & 0x7f0000007f
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w6 >> 18 & 0x7f0000007f
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w6 >> 25 & 0x7f0000007f
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes7Go((*[250]uint32)(dst[lane:]), (*[200]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes7Go(d *[250]uint32, s *[200]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x7f0000007f
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 7 & 0x7f0000007f
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 14 & 0x7f0000007f
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w0 >> 21 & 0x7f0000007f
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>28&0xf0000000f | w1<<4&0x7000000070
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w1 >> 3 & 0x7f0000007f
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w1 >> 10 & 0x7f0000007f
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w1 >> 17 & 0x7f0000007f
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w1 >> 24 & 0x7f0000007f
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>31&0x100000001 | w2<<1&0x7e0000007e
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w2 >> 6 & 0x7f0000007f
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w2 >> 13 & 0x7f0000007f
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w2 >> 20 & 0x7f0000007f
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>27&0x1f0000001f | w3<<5&0x6000000060
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w3 >> 2 & 0x7f0000007f
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w3 >> 9 & 0x7f0000007f
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	v = w3 >> 16 & 0x7f0000007f
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w3 >> 23 & 0x7f0000007f
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>30&0x300000003 | w4<<2&0x7c0000007c
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w4 >> 5 & 0x7f0000007f
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w4 >> 12 & 0x7f0000007f
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w4 >> 19 & 0x7f0000007f
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>26&0x3f0000003f | w5<<6&0x4000000040
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w5 >> 1 & 0x7f0000007f
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w5 >> 8 & 0x7f0000007f
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w5 >> 15 & 0x7f0000007f
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w5 >> 22 & 0x7f0000007f
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>29&0x700000007 | w6<<3&0x7800000078
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w6 >> 4 & 0x7f0000007f
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w6 >> 11 & 0x7f0000007f
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w6 >> 18 & 0x7f0000007f
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w6 >> 25 & 0x7f0000007f
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical7Go(dst *[224]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[200]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x7f0000007f
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x7f0000007f << 7
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x7f0000007f << 14
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x7f0000007f << 21
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 4 & 0x700000007
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x7f0000007f << 3
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x7f0000007f << 10
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x7f0000007f << 17
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x7f0000007f << 24
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 1 & 0x3f0000003f
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x7f0000007f << 6
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x7f0000007f << 13
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x7f0000007f << 20
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 5 & 0x300000003
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x7f0000007f << 2
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x7f0000007f << 9
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0x7f0000007f << 16
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x7f0000007f << 23
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 2 & 0x1f0000001f
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x7f0000007f << 5
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x7f0000007f << 12
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x7f0000007f << 19
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 6 & 0x100000001
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x7f0000007f << 1
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x7f0000007f << 8
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x7f0000007f << 15
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x7f0000007f << 22
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 3 & 0xf0000000f
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x7f0000007f << 4
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x7f0000007f << 11
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x7f0000007f << 18
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[192:], w)
+		packLanes7Go((*[200]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes7Go(d *[200]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x7f0000007f
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x7f0000007f << 7
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x7f0000007f << 14
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x7f0000007f << 21
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 4 & 0x700000007
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x7f0000007f << 3
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x7f0000007f << 10
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x7f0000007f << 17
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x7f0000007f << 24
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 1 & 0x3f0000003f
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x7f0000007f << 6
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x7f0000007f << 13
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x7f0000007f << 20
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 5 & 0x300000003
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x7f0000007f << 2
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x7f0000007f << 9
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0x7f0000007f << 16
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x7f0000007f << 23
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 2 & 0x1f0000001f
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x7f0000007f << 5
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x7f0000007f << 12
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x7f0000007f << 19
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 6 & 0x100000001
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x7f0000007f << 1
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x7f0000007f << 8
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x7f0000007f << 15
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x7f0000007f << 22
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 3 & 0xf0000000f
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x7f0000007f << 4
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x7f0000007f << 11
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x7f0000007f << 18
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[192:], w)
 }
 
 func unpackVertical8Go(dst *[BlockSize]uint32, src *[256]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[232]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0xff000000ff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 8 & 0xff000000ff
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 16 & 0xff000000ff
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w0 >> 24 & 0xff000000ff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w1 >> 0 & 0xff000000ff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w1 >> 8 & 0xff000000ff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w1 >> 16 & 0xff000000ff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w1 >> 24 & 0xff000000ff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w2 >> 0 & 0xff000000ff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w2 >> 8 & 0xff000000ff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w2 >> 16 & 0xff000000ff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w2 >> 24 & 0xff000000ff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w3 >> 0 & 0xff000000ff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w3 >> 8 & 0xff000000ff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w3 >> 16 & 0xff000000ff
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w3 >> 24 & 0xff000000ff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w4 >> 0 & 0xff000000ff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w4 >> 8 & 0xff000000ff
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w4 >> 16 & 0xff000000ff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w4 >> 24 & 0xff000000ff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w5 >> 0 & 0xff000000ff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w5 >> 8 & 0xff000000ff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w5 >> 16 & 0xff000000ff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w5 >> 24 & 0xff000000ff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w6 >> 0 & 0xff000000ff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w6 >> 8 & 0xff000000ff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w6 >> 16 & 0xff000000ff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w6 >> 24 & 0xff000000ff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w7 >> 0 & 0xff000000ff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w7 >> 8 & 0xff000000ff
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w7 >> 16 & 0xff000000ff
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w7 >> 24 & 0xff000000ff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes8Go((*[250]uint32)(dst[lane:]), (*[232]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes8Go(d *[250]uint32, s *[232]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0xff000000ff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 8 & 0xff000000ff
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 16 & 0xff000000ff
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w0 >> 24 & 0xff000000ff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w1 >> 0 & 0xff000000ff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w1 >> 8 & 0xff000000ff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w1 >> 16 & 0xff000000ff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w1 >> 24 & 0xff000000ff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w2 >> 0 & 0xff000000ff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w2 >> 8 & 0xff000000ff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w2 >> 16 & 0xff000000ff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w2 >> 24 & 0xff000000ff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w3 >> 0 & 0xff000000ff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w3 >> 8 & 0xff000000ff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w3 >> 16 & 0xff000000ff
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w3 >> 24 & 0xff000000ff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w4 >> 0 & 0xff000000ff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w4 >> 8 & 0xff000000ff
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w4 >> 16 & 0xff000000ff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w4 >> 24 & 0xff000000ff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w5 >> 0 & 0xff000000ff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w5 >> 8 & 0xff000000ff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w5 >> 16 & 0xff000000ff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w5 >> 24 & 0xff000000ff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w6 >> 0 & 0xff000000ff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w6 >> 8 & 0xff000000ff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w6 >> 16 & 0xff000000ff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w6 >> 24 & 0xff000000ff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w7 >> 0 & 0xff000000ff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w7 >> 8 & 0xff000000ff
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w7 >> 16 & 0xff000000ff
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w7 >> 24 & 0xff000000ff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical8Go(dst *[256]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[232]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0xff000000ff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0xff000000ff << 8
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xff000000ff << 16
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[0:], w)
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w = v & 0xff000000ff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0xff000000ff << 8
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xff000000ff << 16
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[32:], w)
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w = v & 0xff000000ff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0xff000000ff << 8
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xff000000ff << 16
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[64:], w)
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w = v & 0xff000000ff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0xff000000ff << 8
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xff000000ff << 16
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[96:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0xff000000ff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0xff000000ff << 8
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xff000000ff << 16
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[128:], w)
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w = v & 0xff000000ff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0xff000000ff << 8
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xff000000ff << 16
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[160:], w)
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w = v & 0xff000000ff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0xff000000ff << 8
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xff000000ff << 16
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[192:], w)
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w = v & 0xff000000ff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0xff000000ff << 8
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xff000000ff << 16
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[224:], w)
+		packLanes8Go((*[232]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes8Go(d *[232]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0xff000000ff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0xff000000ff << 8
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xff000000ff << 16
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[0:], w)
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w = v & 0xff000000ff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0xff000000ff << 8
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xff000000ff << 16
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[32:], w)
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w = v & 0xff000000ff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0xff000000ff << 8
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xff000000ff << 16
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[64:], w)
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w = v & 0xff000000ff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0xff000000ff << 8
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xff000000ff << 16
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[96:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0xff000000ff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0xff000000ff << 8
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xff000000ff << 16
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[128:], w)
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w = v & 0xff000000ff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0xff000000ff << 8
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xff000000ff << 16
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[160:], w)
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w = v & 0xff000000ff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0xff000000ff << 8
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xff000000ff << 16
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[192:], w)
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w = v & 0xff000000ff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0xff000000ff << 8
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xff000000ff << 16
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[224:], w)
 }
 
 func unpackVertical9Go(dst *[BlockSize]uint32, src *[288]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[264]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x1ff000001ff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 9 & 0x1ff000001ff
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 18 & 0x1ff000001ff
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>27&0x1f0000001f | w1<<5&0x1e0000001e0
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w1 >> 4 & 0x1ff000001ff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w1 >> 13 & 0x1ff000001ff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w1 >> 22 & 0x1ff000001ff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>31&0x100000001 | w2<<1&0x1fe000001fe
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w2 >> 8 & 0x1ff000001ff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w2 >> 17 & 0x1ff000001ff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>26&0x3f0000003f | w3<<6&0x1c0000001c0
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w3 >> 3 & 0x1ff000001ff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w3 >> 12 & 0x1ff000001ff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w3 >> 21 & 0x1ff000001ff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>30&0x300000003 | w4<<2&0x1fc000001fc
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w4 >> 7 & 0x1ff000001ff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		v = w4 >> 16 & 0x1ff000001ff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>25&0x7f0000007f | w5<<7&0x18000000180
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w5 >> 2 & 0x1ff000001ff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w5 >> 11 & 0x1ff000001ff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w5 >> 20 & 0x1ff000001ff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>29&0x700000007 | w6<<3&0x1f8000001f8
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w6 >> 6 & 0x1ff000001ff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w6 >> 15 & 0x1ff000001ff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>24&0xff000000ff | w7<<8&0x10000000100
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w7 >> 1 & 0x1ff000001ff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w7 >> 10 & 0x1ff000001ff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w7 >> 19 & 0x1ff000001ff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>28&0xf0000000f | w8<<4&0x1f0000001f0
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w8 >> 5 & 0x1ff000001ff
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w8 >> 14 & 0x1ff000001ff
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w8 >> 23 & 0x1ff000001ff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes9Go((*[250]uint32)(dst[lane:]), (*[264]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes9Go(d *[250]uint32, s *[264]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x1ff000001ff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 9 & 0x1ff000001ff
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 18 & 0x1ff000001ff
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>27&0x1f0000001f | w1<<5&0x1e0000001e0
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w1 >> 4 & 0x1ff000001ff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w1 >> 13 & 0x1ff000001ff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w1 >> 22 & 0x1ff000001ff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>31&0x100000001 | w2<<1&0x1fe000001fe
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w2 >> 8 & 0x1ff000001ff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w2 >> 17 & 0x1ff000001ff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>26&0x3f0000003f | w3<<6&0x1c0000001c0
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w3 >> 3 & 0x1ff000001ff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w3 >> 12 & 0x1ff000001ff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w3 >> 21 & 0x1ff000001ff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>30&0x300000003 | w4<<2&0x1fc000001fc
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w4 >> 7 & 0x1ff000001ff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	v = w4 >> 16 & 0x1ff000001ff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>25&0x7f0000007f | w5<<7&0x18000000180
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w5 >> 2 & 0x1ff000001ff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w5 >> 11 & 0x1ff000001ff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w5 >> 20 & 0x1ff000001ff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>29&0x700000007 | w6<<3&0x1f8000001f8
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w6 >> 6 & 0x1ff000001ff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w6 >> 15 & 0x1ff000001ff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>24&0xff000000ff | w7<<8&0x10000000100
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w7 >> 1 & 0x1ff000001ff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w7 >> 10 & 0x1ff000001ff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w7 >> 19 & 0x1ff000001ff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>28&0xf0000000f | w8<<4&0x1f0000001f0
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w8 >> 5 & 0x1ff000001ff
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w8 >> 14 & 0x1ff000001ff
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w8 >> 23 & 0x1ff000001ff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical9Go(dst *[288]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[264]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x1ff000001ff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x1ff000001ff << 9
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x1ff000001ff << 18
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 5 & 0xf0000000f
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x1ff000001ff << 4
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x1ff000001ff << 13
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x1ff000001ff << 22
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 1 & 0xff000000ff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x1ff000001ff << 8
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x1ff000001ff << 17
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 6 & 0x700000007
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x1ff000001ff << 3
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x1ff000001ff << 12
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x1ff000001ff << 21
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 2 & 0x7f0000007f
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x1ff000001ff << 7
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0x1ff000001ff << 16
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 7 & 0x300000003
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x1ff000001ff << 2
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x1ff000001ff << 11
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x1ff000001ff << 20
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 3 & 0x3f0000003f
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x1ff000001ff << 6
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x1ff000001ff << 15
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 8 & 0x100000001
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x1ff000001ff << 1
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x1ff000001ff << 10
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x1ff000001ff << 19
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 4 & 0x1f0000001f
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x1ff000001ff << 5
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x1ff000001ff << 14
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[256:], w)
+		packLanes9Go((*[264]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes9Go(d *[264]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x1ff000001ff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x1ff000001ff << 9
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x1ff000001ff << 18
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 5 & 0xf0000000f
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x1ff000001ff << 4
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x1ff000001ff << 13
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x1ff000001ff << 22
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 1 & 0xff000000ff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x1ff000001ff << 8
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x1ff000001ff << 17
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 6 & 0x700000007
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x1ff000001ff << 3
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x1ff000001ff << 12
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x1ff000001ff << 21
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 2 & 0x7f0000007f
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x1ff000001ff << 7
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0x1ff000001ff << 16
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 7 & 0x300000003
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x1ff000001ff << 2
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x1ff000001ff << 11
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x1ff000001ff << 20
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 3 & 0x3f0000003f
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x1ff000001ff << 6
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x1ff000001ff << 15
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 8 & 0x100000001
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x1ff000001ff << 1
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x1ff000001ff << 10
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x1ff000001ff << 19
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 4 & 0x1f0000001f
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x1ff000001ff << 5
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x1ff000001ff << 14
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[256:], w)
 }
 
 func unpackVertical10Go(dst *[BlockSize]uint32, src *[320]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[296]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x3ff000003ff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 10 & 0x3ff000003ff
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w0 >> 20 & 0x3ff000003ff
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>30&0x300000003 | w1<<2&0x3fc000003fc
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w1 >> 8 & 0x3ff000003ff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w1 >> 18 & 0x3ff000003ff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>28&0xf0000000f | w2<<4&0x3f0000003f0
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w2 >> 6 & 0x3ff000003ff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w2 >> 16 & 0x3ff000003ff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>26&0x3f0000003f | w3<<6&0x3c0000003c0
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w3 >> 4 & 0x3ff000003ff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w3 >> 14 & 0x3ff000003ff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>24&0xff000000ff | w4<<8&0x30000000300
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w4 >> 2 & 0x3ff000003ff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w4 >> 12 & 0x3ff000003ff
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w4 >> 22 & 0x3ff000003ff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w5 >> 0 & 0x3ff000003ff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w5 >> 10 & 0x3ff000003ff
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w5 >> 20 & 0x3ff000003ff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>30&0x300000003 | w6<<2&0x3fc000003fc
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w6 >> 8 & 0x3ff000003ff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w6 >> 18 & 0x3ff000003ff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>28&0xf0000000f | w7<<4&0x3f0000003f0
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w7 >> 6 & 0x3ff000003ff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w7 >> 16 & 0x3ff000003ff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>26&0x3f0000003f | w8<<6&0x3c0000003c0
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w8 >> 4 & 0x3ff000003ff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w8 >> 14 & 0x3ff000003ff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>24&0xff000000ff | w9<<8&0x30000000300
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w9 >> 2 & 0x3ff000003ff
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w9 >> 12 & 0x3ff000003ff
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w9 >> 22 & 0x3ff000003ff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes10Go((*[250]uint32)(dst[lane:]), (*[296]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes10Go(d *[250]uint32, s *[296]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x3ff000003ff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 10 & 0x3ff000003ff
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w0 >> 20 & 0x3ff000003ff
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>30&0x300000003 | w1<<2&0x3fc000003fc
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w1 >> 8 & 0x3ff000003ff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w1 >> 18 & 0x3ff000003ff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>28&0xf0000000f | w2<<4&0x3f0000003f0
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w2 >> 6 & 0x3ff000003ff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w2 >> 16 & 0x3ff000003ff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>26&0x3f0000003f | w3<<6&0x3c0000003c0
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w3 >> 4 & 0x3ff000003ff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w3 >> 14 & 0x3ff000003ff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>24&0xff000000ff | w4<<8&0x30000000300
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w4 >> 2 & 0x3ff000003ff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w4 >> 12 & 0x3ff000003ff
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w4 >> 22 & 0x3ff000003ff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w5 >> 0 & 0x3ff000003ff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w5 >> 10 & 0x3ff000003ff
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w5 >> 20 & 0x3ff000003ff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>30&0x300000003 | w6<<2&0x3fc000003fc
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w6 >> 8 & 0x3ff000003ff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w6 >> 18 & 0x3ff000003ff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>28&0xf0000000f | w7<<4&0x3f0000003f0
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w7 >> 6 & 0x3ff000003ff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w7 >> 16 & 0x3ff000003ff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>26&0x3f0000003f | w8<<6&0x3c0000003c0
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w8 >> 4 & 0x3ff000003ff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w8 >> 14 & 0x3ff000003ff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>24&0xff000000ff | w9<<8&0x30000000300
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w9 >> 2 & 0x3ff000003ff
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w9 >> 12 & 0x3ff000003ff
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w9 >> 22 & 0x3ff000003ff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical10Go(dst *[320]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[296]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x3ff000003ff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x3ff000003ff << 10
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x3ff000003ff << 20
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 2 & 0xff000000ff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x3ff000003ff << 8
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x3ff000003ff << 18
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 4 & 0x3f0000003f
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x3ff000003ff << 6
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x3ff000003ff << 16
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 6 & 0xf0000000f
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x3ff000003ff << 4
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x3ff000003ff << 14
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 8 & 0x300000003
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x3ff000003ff << 2
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x3ff000003ff << 12
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[128:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0x3ff000003ff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x3ff000003ff << 10
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x3ff000003ff << 20
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 2 & 0xff000000ff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x3ff000003ff << 8
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x3ff000003ff << 18
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 4 & 0x3f0000003f
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x3ff000003ff << 6
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x3ff000003ff << 16
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 6 & 0xf0000000f
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x3ff000003ff << 4
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x3ff000003ff << 14
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 8 & 0x300000003
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x3ff000003ff << 2
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3ff000003ff << 12
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[288:], w)
+		packLanes10Go((*[296]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes10Go(d *[296]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x3ff000003ff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x3ff000003ff << 10
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x3ff000003ff << 20
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 2 & 0xff000000ff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x3ff000003ff << 8
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x3ff000003ff << 18
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 4 & 0x3f0000003f
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x3ff000003ff << 6
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x3ff000003ff << 16
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 6 & 0xf0000000f
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x3ff000003ff << 4
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x3ff000003ff << 14
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 8 & 0x300000003
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x3ff000003ff << 2
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x3ff000003ff << 12
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[128:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0x3ff000003ff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x3ff000003ff << 10
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x3ff000003ff << 20
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 2 & 0xff000000ff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x3ff000003ff << 8
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x3ff000003ff << 18
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 4 & 0x3f0000003f
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x3ff000003ff << 6
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x3ff000003ff << 16
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 6 & 0xf0000000f
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x3ff000003ff << 4
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x3ff000003ff << 14
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 8 & 0x300000003
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x3ff000003ff << 2
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3ff000003ff << 12
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[288:], w)
 }
 
 func unpackVertical11Go(dst *[BlockSize]uint32, src *[352]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[328]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x7ff000007ff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 11 & 0x7ff000007ff
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>22&0x3ff000003ff | w1<<10&0x40000000400
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w1 >> 1 & 0x7ff000007ff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w1 >> 12 & 0x7ff000007ff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>23&0x1ff000001ff | w2<<9&0x60000000600
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w2 >> 2 & 0x7ff000007ff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w2 >> 13 & 0x7ff000007ff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>24&0xff000000ff | w3<<8&0x70000000700
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w3 >> 3 & 0x7ff000007ff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w3 >> 14 & 0x7ff000007ff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>25&0x7f0000007f | w4<<7&0x78000000780
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w4 >> 4 & 0x7ff000007ff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w4 >> 15 & 0x7ff000007ff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>26&0x3f0000003f | w5<<6&0x7c0000007c0
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w5 >> 5 & 0x7ff000007ff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		v = w5 >> 16 & 0x7ff000007ff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>27&0x1f0000001f | w6<<5&0x7e0000007e0
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w6 >> 6 & 0x7ff000007ff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w6 >> 17 & 0x7ff000007ff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>28&0xf0000000f | w7<<4&0x7f0000007f0
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w7 >> 7 & 0x7ff000007ff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w7 >> 18 & 0x7ff000007ff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>29&0x700000007 | w8<<3&0x7f8000007f8
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w8 >> 8 & 0x7ff000007ff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w8 >> 19 & 0x7ff000007ff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>30&0x300000003 | w9<<2&0x7fc000007fc
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w9 >> 9 & 0x7ff000007ff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w9 >> 20 & 0x7ff000007ff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>31&0x100000001 | w10<<1&0x7fe000007fe
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w10 >> 10 & 0x7ff000007ff
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w10 >> 21 & 0x7ff000007ff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes11Go((*[250]uint32)(dst[lane:]), (*[328]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes11Go(d *[250]uint32, s *[328]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x7ff000007ff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 11 & 0x7ff000007ff
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>22&0x3ff000003ff | w1<<10&0x40000000400
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w1 >> 1 & 0x7ff000007ff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w1 >> 12 & 0x7ff000007ff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>23&0x1ff000001ff | w2<<9&0x60000000600
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w2 >> 2 & 0x7ff000007ff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w2 >> 13 & 0x7ff000007ff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>24&0xff000000ff | w3<<8&0x70000000700
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w3 >> 3 & 0x7ff000007ff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w3 >> 14 & 0x7ff000007ff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>25&0x7f0000007f | w4<<7&0x78000000780
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w4 >> 4 & 0x7ff000007ff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w4 >> 15 & 0x7ff000007ff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>26&0x3f0000003f | w5<<6&0x7c0000007c0
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w5 >> 5 & 0x7ff000007ff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	v = w5 >> 16 & 0x7ff000007ff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>27&0x1f0000001f | w6<<5&0x7e0000007e0
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w6 >> 6 & 0x7ff000007ff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w6 >> 17 & 0x7ff000007ff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>28&0xf0000000f | w7<<4&0x7f0000007f0
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w7 >> 7 & 0x7ff000007ff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w7 >> 18 & 0x7ff000007ff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>29&0x700000007 | w8<<3&0x7f8000007f8
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w8 >> 8 & 0x7ff000007ff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w8 >> 19 & 0x7ff000007ff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>30&0x300000003 | w9<<2&0x7fc000007fc
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w9 >> 9 & 0x7ff000007ff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w9 >> 20 & 0x7ff000007ff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>31&0x100000001 | w10<<1&0x7fe000007fe
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w10 >> 10 & 0x7ff000007ff
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w10 >> 21 & 0x7ff000007ff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical11Go(dst *[352]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[328]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x7ff000007ff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x7ff000007ff << 11
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 10 & 0x100000001
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x7ff000007ff << 1
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x7ff000007ff << 12
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 9 & 0x300000003
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x7ff000007ff << 2
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x7ff000007ff << 13
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 8 & 0x700000007
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x7ff000007ff << 3
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x7ff000007ff << 14
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 7 & 0xf0000000f
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x7ff000007ff << 4
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x7ff000007ff << 15
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 6 & 0x1f0000001f
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x7ff000007ff << 5
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0x7ff000007ff << 16
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 5 & 0x3f0000003f
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x7ff000007ff << 6
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x7ff000007ff << 17
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 4 & 0x7f0000007f
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x7ff000007ff << 7
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x7ff000007ff << 18
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 3 & 0xff000000ff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x7ff000007ff << 8
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x7ff000007ff << 19
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 2 & 0x1ff000001ff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x7ff000007ff << 9
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x7ff000007ff << 20
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 1 & 0x3ff000003ff
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x7ff000007ff << 10
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[320:], w)
+		packLanes11Go((*[328]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes11Go(d *[328]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x7ff000007ff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x7ff000007ff << 11
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 10 & 0x100000001
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x7ff000007ff << 1
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x7ff000007ff << 12
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 9 & 0x300000003
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x7ff000007ff << 2
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x7ff000007ff << 13
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 8 & 0x700000007
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x7ff000007ff << 3
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x7ff000007ff << 14
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 7 & 0xf0000000f
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x7ff000007ff << 4
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x7ff000007ff << 15
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 6 & 0x1f0000001f
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x7ff000007ff << 5
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0x7ff000007ff << 16
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 5 & 0x3f0000003f
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x7ff000007ff << 6
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x7ff000007ff << 17
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 4 & 0x7f0000007f
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x7ff000007ff << 7
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x7ff000007ff << 18
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 3 & 0xff000000ff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x7ff000007ff << 8
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x7ff000007ff << 19
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 2 & 0x1ff000001ff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x7ff000007ff << 9
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x7ff000007ff << 20
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 1 & 0x3ff000003ff
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x7ff000007ff << 10
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[320:], w)
 }
 
 func unpackVertical12Go(dst *[BlockSize]uint32, src *[384]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[360]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0xfff00000fff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 12 & 0xfff00000fff
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>24&0xff000000ff | w1<<8&0xf0000000f00
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w1 >> 4 & 0xfff00000fff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w1 >> 16 & 0xfff00000fff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>28&0xf0000000f | w2<<4&0xff000000ff0
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w2 >> 8 & 0xfff00000fff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w2 >> 20 & 0xfff00000fff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w3 >> 0 & 0xfff00000fff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w3 >> 12 & 0xfff00000fff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>24&0xff000000ff | w4<<8&0xf0000000f00
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w4 >> 4 & 0xfff00000fff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w4 >> 16 & 0xfff00000fff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>28&0xf0000000f | w5<<4&0xff000000ff0
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w5 >> 8 & 0xfff00000fff
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w5 >> 20 & 0xfff00000fff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w6 >> 0 & 0xfff00000fff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w6 >> 12 & 0xfff00000fff
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>24&0xff000000ff | w7<<8&0xf0000000f00
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w7 >> 4 & 0xfff00000fff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w7 >> 16 & 0xfff00000fff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>28&0xf0000000f | w8<<4&0xff000000ff0
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w8 >> 8 & 0xfff00000fff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w8 >> 20 & 0xfff00000fff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w9 >> 0 & 0xfff00000fff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w9 >> 12 & 0xfff00000fff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>24&0xff000000ff | w10<<8&0xf0000000f00
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w10 >> 4 & 0xfff00000fff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w10 >> 16 & 0xfff00000fff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>28&0xf0000000f | w11<<4&0xff000000ff0
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w11 >> 8 & 0xfff00000fff
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w11 >> 20 & 0xfff00000fff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes12Go((*[250]uint32)(dst[lane:]), (*[360]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes12Go(d *[250]uint32, s *[360]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0xfff00000fff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 12 & 0xfff00000fff
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>24&0xff000000ff | w1<<8&0xf0000000f00
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w1 >> 4 & 0xfff00000fff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w1 >> 16 & 0xfff00000fff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>28&0xf0000000f | w2<<4&0xff000000ff0
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w2 >> 8 & 0xfff00000fff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w2 >> 20 & 0xfff00000fff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w3 >> 0 & 0xfff00000fff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w3 >> 12 & 0xfff00000fff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>24&0xff000000ff | w4<<8&0xf0000000f00
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w4 >> 4 & 0xfff00000fff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w4 >> 16 & 0xfff00000fff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>28&0xf0000000f | w5<<4&0xff000000ff0
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w5 >> 8 & 0xfff00000fff
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w5 >> 20 & 0xfff00000fff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w6 >> 0 & 0xfff00000fff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w6 >> 12 & 0xfff00000fff
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>24&0xff000000ff | w7<<8&0xf0000000f00
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w7 >> 4 & 0xfff00000fff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w7 >> 16 & 0xfff00000fff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>28&0xf0000000f | w8<<4&0xff000000ff0
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w8 >> 8 & 0xfff00000fff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w8 >> 20 & 0xfff00000fff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w9 >> 0 & 0xfff00000fff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w9 >> 12 & 0xfff00000fff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>24&0xff000000ff | w10<<8&0xf0000000f00
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w10 >> 4 & 0xfff00000fff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w10 >> 16 & 0xfff00000fff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>28&0xf0000000f | w11<<4&0xff000000ff0
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w11 >> 8 & 0xfff00000fff
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w11 >> 20 & 0xfff00000fff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical12Go(dst *[384]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[360]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0xfff00000fff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0xfff00000fff << 12
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 8 & 0xf0000000f
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0xfff00000fff << 4
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xfff00000fff << 16
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 4 & 0xff000000ff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xfff00000fff << 8
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[64:], w)
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w = v & 0xfff00000fff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0xfff00000fff << 12
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 8 & 0xf0000000f
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0xfff00000fff << 4
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xfff00000fff << 16
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 4 & 0xff000000ff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xfff00000fff << 8
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[160:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0xfff00000fff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0xfff00000fff << 12
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 8 & 0xf0000000f
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0xfff00000fff << 4
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xfff00000fff << 16
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 4 & 0xff000000ff
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xfff00000fff << 8
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[256:], w)
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w = v & 0xfff00000fff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0xfff00000fff << 12
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 8 & 0xf0000000f
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0xfff00000fff << 4
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xfff00000fff << 16
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 4 & 0xff000000ff
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xfff00000fff << 8
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[352:], w)
+		packLanes12Go((*[360]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes12Go(d *[360]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0xfff00000fff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0xfff00000fff << 12
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 8 & 0xf0000000f
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0xfff00000fff << 4
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xfff00000fff << 16
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 4 & 0xff000000ff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xfff00000fff << 8
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[64:], w)
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w = v & 0xfff00000fff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0xfff00000fff << 12
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 8 & 0xf0000000f
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0xfff00000fff << 4
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xfff00000fff << 16
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 4 & 0xff000000ff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xfff00000fff << 8
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[160:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0xfff00000fff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0xfff00000fff << 12
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 8 & 0xf0000000f
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0xfff00000fff << 4
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xfff00000fff << 16
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 4 & 0xff000000ff
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xfff00000fff << 8
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[256:], w)
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w = v & 0xfff00000fff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0xfff00000fff << 12
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 8 & 0xf0000000f
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0xfff00000fff << 4
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xfff00000fff << 16
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 4 & 0xff000000ff
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xfff00000fff << 8
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[352:], w)
 }
 
 func unpackVertical13Go(dst *[BlockSize]uint32, src *[416]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[392]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x1fff00001fff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 13 & 0x1fff00001fff
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>26&0x3f0000003f | w1<<6&0x1fc000001fc0
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w1 >> 7 & 0x1fff00001fff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>20&0xfff00000fff | w2<<12&0x100000001000
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w2 >> 1 & 0x1fff00001fff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w2 >> 14 & 0x1fff00001fff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>27&0x1f0000001f | w3<<5&0x1fe000001fe0
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w3 >> 8 & 0x1fff00001fff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>21&0x7ff000007ff | w4<<11&0x180000001800
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w4 >> 2 & 0x1fff00001fff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w4 >> 15 & 0x1fff00001fff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>28&0xf0000000f | w5<<4&0x1ff000001ff0
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w5 >> 9 & 0x1fff00001fff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>22&0x3ff000003ff | w6<<10&0x1c0000001c00
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w6 >> 3 & 0x1fff00001fff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		v = w6 >> 16 & 0x1fff00001fff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>29&0x700000007 | w7<<3&0x1ff800001ff8
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w7 >> 10 & 0x1fff00001fff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>23&0x1ff000001ff | w8<<9&0x1e0000001e00
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w8 >> 4 & 0x1fff00001fff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w8 >> 17 & 0x1fff00001fff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>30&0x300000003 | w9<<2&0x1ffc00001ffc
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w9 >> 11 & 0x1fff00001fff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>24&0xff000000ff | w10<<8&0x1f0000001f00
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w10 >> 5 & 0x1fff00001fff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w10 >> 18 & 0x1fff00001fff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>31&0x100000001 | w11<<1&0x1ffe00001ffe
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w11 >> 12 & 0x1fff00001fff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>25&0x7f0000007f | w12<<7&0x1f8000001f80
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w12 >> 6 & 0x1fff00001fff
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w12 >> 19 & 0x1fff00001fff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes13Go((*[250]uint32)(dst[lane:]), (*[392]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes13Go(d *[250]uint32, s *[392]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x1fff00001fff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 13 & 0x1fff00001fff
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>26&0x3f0000003f | w1<<6&0x1fc000001fc0
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w1 >> 7 & 0x1fff00001fff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>20&0xfff00000fff | w2<<12&0x100000001000
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w2 >> 1 & 0x1fff00001fff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w2 >> 14 & 0x1fff00001fff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>27&0x1f0000001f | w3<<5&0x1fe000001fe0
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w3 >> 8 & 0x1fff00001fff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>21&0x7ff000007ff | w4<<11&0x180000001800
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w4 >> 2 & 0x1fff00001fff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w4 >> 15 & 0x1fff00001fff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>28&0xf0000000f | w5<<4&0x1ff000001ff0
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w5 >> 9 & 0x1fff00001fff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>22&0x3ff000003ff | w6<<10&0x1c0000001c00
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w6 >> 3 & 0x1fff00001fff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	v = w6 >> 16 & 0x1fff00001fff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>29&0x700000007 | w7<<3&0x1ff800001ff8
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w7 >> 10 & 0x1fff00001fff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>23&0x1ff000001ff | w8<<9&0x1e0000001e00
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w8 >> 4 & 0x1fff00001fff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w8 >> 17 & 0x1fff00001fff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>30&0x300000003 | w9<<2&0x1ffc00001ffc
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w9 >> 11 & 0x1fff00001fff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>24&0xff000000ff | w10<<8&0x1f0000001f00
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w10 >> 5 & 0x1fff00001fff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w10 >> 18 & 0x1fff00001fff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>31&0x100000001 | w11<<1&0x1ffe00001ffe
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w11 >> 12 & 0x1fff00001fff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>25&0x7f0000007f | w12<<7&0x1f8000001f80
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w12 >> 6 & 0x1fff00001fff
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w12 >> 19 & 0x1fff00001fff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical13Go(dst *[416]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[392]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x1fff00001fff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x1fff00001fff << 13
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 6 & 0x7f0000007f
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x1fff00001fff << 7
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 12 & 0x100000001
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x1fff00001fff << 1
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x1fff00001fff << 14
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 5 & 0xff000000ff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x1fff00001fff << 8
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 11 & 0x300000003
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x1fff00001fff << 2
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x1fff00001fff << 15
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 4 & 0x1ff000001ff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x1fff00001fff << 9
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 10 & 0x700000007
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x1fff00001fff << 3
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0x1fff00001fff << 16
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 3 & 0x3ff000003ff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x1fff00001fff << 10
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 9 & 0xf0000000f
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x1fff00001fff << 4
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x1fff00001fff << 17
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 2 & 0x7ff000007ff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x1fff00001fff << 11
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 8 & 0x1f0000001f
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x1fff00001fff << 5
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x1fff00001fff << 18
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 1 & 0xfff00000fff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x1fff00001fff << 12
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 7 & 0x3f0000003f
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x1fff00001fff << 6
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[384:], w)
+		packLanes13Go((*[392]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes13Go(d *[392]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x1fff00001fff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x1fff00001fff << 13
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 6 & 0x7f0000007f
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x1fff00001fff << 7
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 12 & 0x100000001
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x1fff00001fff << 1
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x1fff00001fff << 14
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 5 & 0xff000000ff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x1fff00001fff << 8
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 11 & 0x300000003
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x1fff00001fff << 2
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x1fff00001fff << 15
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 4 & 0x1ff000001ff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x1fff00001fff << 9
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 10 & 0x700000007
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x1fff00001fff << 3
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0x1fff00001fff << 16
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 3 & 0x3ff000003ff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x1fff00001fff << 10
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 9 & 0xf0000000f
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x1fff00001fff << 4
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x1fff00001fff << 17
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 2 & 0x7ff000007ff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x1fff00001fff << 11
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 8 & 0x1f0000001f
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x1fff00001fff << 5
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x1fff00001fff << 18
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 1 & 0xfff00000fff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x1fff00001fff << 12
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 7 & 0x3f0000003f
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x1fff00001fff << 6
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[384:], w)
 }
 
 func unpackVertical14Go(dst *[BlockSize]uint32, src *[448]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[424]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x3fff00003fff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 14 & 0x3fff00003fff
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>28&0xf0000000f | w1<<4&0x3ff000003ff0
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w1 >> 10 & 0x3fff00003fff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>24&0xff000000ff | w2<<8&0x3f0000003f00
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w2 >> 6 & 0x3fff00003fff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>20&0xfff00000fff | w3<<12&0x300000003000
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w3 >> 2 & 0x3fff00003fff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w3 >> 16 & 0x3fff00003fff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>30&0x300000003 | w4<<2&0x3ffc00003ffc
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w4 >> 12 & 0x3fff00003fff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>26&0x3f0000003f | w5<<6&0x3fc000003fc0
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w5 >> 8 & 0x3fff00003fff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>22&0x3ff000003ff | w6<<10&0x3c0000003c00
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w6 >> 4 & 0x3fff00003fff
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w6 >> 18 & 0x3fff00003fff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w7 >> 0 & 0x3fff00003fff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w7 >> 14 & 0x3fff00003fff
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>28&0xf0000000f | w8<<4&0x3ff000003ff0
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w8 >> 10 & 0x3fff00003fff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>24&0xff000000ff | w9<<8&0x3f0000003f00
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w9 >> 6 & 0x3fff00003fff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>20&0xfff00000fff | w10<<12&0x300000003000
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w10 >> 2 & 0x3fff00003fff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w10 >> 16 & 0x3fff00003fff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>30&0x300000003 | w11<<2&0x3ffc00003ffc
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w11 >> 12 & 0x3fff00003fff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>26&0x3f0000003f | w12<<6&0x3fc000003fc0
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w12 >> 8 & 0x3fff00003fff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>22&0x3ff000003ff | w13<<10&0x3c0000003c00
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w13 >> 4 & 0x3fff00003fff
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w13 >> 18 & 0x3fff00003fff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes14Go((*[250]uint32)(dst[lane:]), (*[424]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes14Go(d *[250]uint32, s *[424]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x3fff00003fff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 14 & 0x3fff00003fff
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>28&0xf0000000f | w1<<4&0x3ff000003ff0
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w1 >> 10 & 0x3fff00003fff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>24&0xff000000ff | w2<<8&0x3f0000003f00
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w2 >> 6 & 0x3fff00003fff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>20&0xfff00000fff | w3<<12&0x300000003000
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w3 >> 2 & 0x3fff00003fff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w3 >> 16 & 0x3fff00003fff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>30&0x300000003 | w4<<2&0x3ffc00003ffc
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w4 >> 12 & 0x3fff00003fff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>26&0x3f0000003f | w5<<6&0x3fc000003fc0
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w5 >> 8 & 0x3fff00003fff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>22&0x3ff000003ff | w6<<10&0x3c0000003c00
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w6 >> 4 & 0x3fff00003fff
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w6 >> 18 & 0x3fff00003fff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w7 >> 0 & 0x3fff00003fff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w7 >> 14 & 0x3fff00003fff
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>28&0xf0000000f | w8<<4&0x3ff000003ff0
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w8 >> 10 & 0x3fff00003fff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>24&0xff000000ff | w9<<8&0x3f0000003f00
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w9 >> 6 & 0x3fff00003fff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>20&0xfff00000fff | w10<<12&0x300000003000
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w10 >> 2 & 0x3fff00003fff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w10 >> 16 & 0x3fff00003fff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>30&0x300000003 | w11<<2&0x3ffc00003ffc
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w11 >> 12 & 0x3fff00003fff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>26&0x3f0000003f | w12<<6&0x3fc000003fc0
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w12 >> 8 & 0x3fff00003fff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>22&0x3ff000003ff | w13<<10&0x3c0000003c00
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w13 >> 4 & 0x3fff00003fff
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w13 >> 18 & 0x3fff00003fff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical14Go(dst *[448]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[424]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x3fff00003fff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x3fff00003fff << 14
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 4 & 0x3ff000003ff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x3fff00003fff << 10
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 8 & 0x3f0000003f
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x3fff00003fff << 6
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 12 & 0x300000003
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x3fff00003fff << 2
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x3fff00003fff << 16
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 2 & 0xfff00000fff
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x3fff00003fff << 12
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 6 & 0xff000000ff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x3fff00003fff << 8
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 10 & 0xf0000000f
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x3fff00003fff << 4
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[192:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0x3fff00003fff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x3fff00003fff << 14
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 4 & 0x3ff000003ff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x3fff00003fff << 10
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 8 & 0x3f0000003f
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x3fff00003fff << 6
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 12 & 0x300000003
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x3fff00003fff << 2
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x3fff00003fff << 16
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 2 & 0xfff00000fff
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x3fff00003fff << 12
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 6 & 0xff000000ff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x3fff00003fff << 8
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 10 & 0xf0000000f
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3fff00003fff << 4
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[416:], w)
+		packLanes14Go((*[424]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes14Go(d *[424]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x3fff00003fff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x3fff00003fff << 14
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 4 & 0x3ff000003ff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x3fff00003fff << 10
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 8 & 0x3f0000003f
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x3fff00003fff << 6
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 12 & 0x300000003
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x3fff00003fff << 2
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x3fff00003fff << 16
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 2 & 0xfff00000fff
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x3fff00003fff << 12
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 6 & 0xff000000ff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x3fff00003fff << 8
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 10 & 0xf0000000f
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x3fff00003fff << 4
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[192:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0x3fff00003fff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x3fff00003fff << 14
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 4 & 0x3ff000003ff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x3fff00003fff << 10
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 8 & 0x3f0000003f
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x3fff00003fff << 6
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 12 & 0x300000003
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x3fff00003fff << 2
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x3fff00003fff << 16
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 2 & 0xfff00000fff
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x3fff00003fff << 12
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 6 & 0xff000000ff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x3fff00003fff << 8
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 10 & 0xf0000000f
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3fff00003fff << 4
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[416:], w)
 }
 
 func unpackVertical15Go(dst *[BlockSize]uint32, src *[480]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[456]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x7fff00007fff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 15 & 0x7fff00007fff
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>30&0x300000003 | w1<<2&0x7ffc00007ffc
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w1 >> 13 & 0x7fff00007fff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>28&0xf0000000f | w2<<4&0x7ff000007ff0
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w2 >> 11 & 0x7fff00007fff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>26&0x3f0000003f | w3<<6&0x7fc000007fc0
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w3 >> 9 & 0x7fff00007fff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>24&0xff000000ff | w4<<8&0x7f0000007f00
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w4 >> 7 & 0x7fff00007fff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>22&0x3ff000003ff | w5<<10&0x7c0000007c00
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w5 >> 5 & 0x7fff00007fff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>20&0xfff00000fff | w6<<12&0x700000007000
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w6 >> 3 & 0x7fff00007fff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>18&0x3fff00003fff | w7<<14&0x400000004000
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w7 >> 1 & 0x7fff00007fff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		v = w7 >> 16 & 0x7fff00007fff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>31&0x100000001 | w8<<1&0x7ffe00007ffe
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w8 >> 14 & 0x7fff00007fff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>29&0x700000007 | w9<<3&0x7ff800007ff8
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w9 >> 12 & 0x7fff00007fff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>27&0x1f0000001f | w10<<5&0x7fe000007fe0
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w10 >> 10 & 0x7fff00007fff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>25&0x7f0000007f | w11<<7&0x7f8000007f80
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w11 >> 8 & 0x7fff00007fff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>23&0x1ff000001ff | w12<<9&0x7e0000007e00
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w12 >> 6 & 0x7fff00007fff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>21&0x7ff000007ff | w13<<11&0x780000007800
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w13 >> 4 & 0x7fff00007fff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>19&0x1fff00001fff | w14<<13&0x600000006000
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		v = w14 >> 2 & 0x7fff00007fff
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w14 >> 17 & 0x7fff00007fff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes15Go((*[250]uint32)(dst[lane:]), (*[456]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes15Go(d *[250]uint32, s *[456]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x7fff00007fff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 15 & 0x7fff00007fff
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>30&0x300000003 | w1<<2&0x7ffc00007ffc
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w1 >> 13 & 0x7fff00007fff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>28&0xf0000000f | w2<<4&0x7ff000007ff0
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w2 >> 11 & 0x7fff00007fff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>26&0x3f0000003f | w3<<6&0x7fc000007fc0
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w3 >> 9 & 0x7fff00007fff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>24&0xff000000ff | w4<<8&0x7f0000007f00
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w4 >> 7 & 0x7fff00007fff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>22&0x3ff000003ff | w5<<10&0x7c0000007c00
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w5 >> 5 & 0x7fff00007fff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>20&0xfff00000fff | w6<<12&0x700000007000
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w6 >> 3 & 0x7fff00007fff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>18&0x3fff00003fff | w7<<14&0x400000004000
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w7 >> 1 & 0x7fff00007fff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	v = w7 >> 16 & 0x7fff00007fff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>31&0x100000001 | w8<<1&0x7ffe00007ffe
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w8 >> 14 & 0x7fff00007fff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>29&0x700000007 | w9<<3&0x7ff800007ff8
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w9 >> 12 & 0x7fff00007fff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>27&0x1f0000001f | w10<<5&0x7fe000007fe0
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w10 >> 10 & 0x7fff00007fff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>25&0x7f0000007f | w11<<7&0x7f8000007f80
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w11 >> 8 & 0x7fff00007fff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>23&0x1ff000001ff | w12<<9&0x7e0000007e00
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w12 >> 6 & 0x7fff00007fff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>21&0x7ff000007ff | w13<<11&0x780000007800
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w13 >> 4 & 0x7fff00007fff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>19&0x1fff00001fff | w14<<13&0x600000006000
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	v = w14 >> 2 & 0x7fff00007fff
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w14 >> 17 & 0x7fff00007fff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical15Go(dst *[480]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[456]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x7fff00007fff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x7fff00007fff << 15
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 2 & 0x1fff00001fff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x7fff00007fff << 13
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 4 & 0x7ff000007ff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x7fff00007fff << 11
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 6 & 0x1ff000001ff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x7fff00007fff << 9
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 8 & 0x7f0000007f
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x7fff00007fff << 7
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 10 & 0x1f0000001f
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x7fff00007fff << 5
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 12 & 0x700000007
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x7fff00007fff << 3
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 14 & 0x100000001
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x7fff00007fff << 1
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0x7fff00007fff << 16
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 1 & 0x3fff00003fff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x7fff00007fff << 14
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 3 & 0xfff00000fff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x7fff00007fff << 12
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 5 & 0x3ff000003ff
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x7fff00007fff << 10
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 7 & 0xff000000ff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x7fff00007fff << 8
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 9 & 0x3f0000003f
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x7fff00007fff << 6
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 11 & 0xf0000000f
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x7fff00007fff << 4
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 13 & 0x300000003
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x7fff00007fff << 2
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x7fff00007fff << 17
-		binary.LittleEndian.PutUint64(d[448:], w)
+		packLanes15Go((*[456]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes15Go(d *[456]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x7fff00007fff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x7fff00007fff << 15
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 2 & 0x1fff00001fff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x7fff00007fff << 13
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 4 & 0x7ff000007ff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x7fff00007fff << 11
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 6 & 0x1ff000001ff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x7fff00007fff << 9
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 8 & 0x7f0000007f
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x7fff00007fff << 7
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 10 & 0x1f0000001f
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x7fff00007fff << 5
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 12 & 0x700000007
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x7fff00007fff << 3
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 14 & 0x100000001
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x7fff00007fff << 1
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0x7fff00007fff << 16
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 1 & 0x3fff00003fff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x7fff00007fff << 14
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 3 & 0xfff00000fff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x7fff00007fff << 12
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 5 & 0x3ff000003ff
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x7fff00007fff << 10
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 7 & 0xff000000ff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x7fff00007fff << 8
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 9 & 0x3f0000003f
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x7fff00007fff << 6
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 11 & 0xf0000000f
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x7fff00007fff << 4
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 13 & 0x300000003
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x7fff00007fff << 2
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x7fff00007fff << 17
+	binary.LittleEndian.PutUint64(d[448:], w)
 }
 
 func unpackVertical16Go(dst *[BlockSize]uint32, src *[512]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[488]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0xffff0000ffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		v = w0 >> 16 & 0xffff0000ffff
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w1 >> 0 & 0xffff0000ffff
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w1 >> 16 & 0xffff0000ffff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w2 >> 0 & 0xffff0000ffff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w2 >> 16 & 0xffff0000ffff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w3 >> 0 & 0xffff0000ffff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w3 >> 16 & 0xffff0000ffff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w4 >> 0 & 0xffff0000ffff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w4 >> 16 & 0xffff0000ffff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w5 >> 0 & 0xffff0000ffff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w5 >> 16 & 0xffff0000ffff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w6 >> 0 & 0xffff0000ffff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w6 >> 16 & 0xffff0000ffff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w7 >> 0 & 0xffff0000ffff
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w7 >> 16 & 0xffff0000ffff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w8 >> 0 & 0xffff0000ffff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w8 >> 16 & 0xffff0000ffff
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w9 >> 0 & 0xffff0000ffff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w9 >> 16 & 0xffff0000ffff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w10 >> 0 & 0xffff0000ffff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w10 >> 16 & 0xffff0000ffff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w11 >> 0 & 0xffff0000ffff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w11 >> 16 & 0xffff0000ffff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w12 >> 0 & 0xffff0000ffff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w12 >> 16 & 0xffff0000ffff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w13 >> 0 & 0xffff0000ffff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w13 >> 16 & 0xffff0000ffff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w14 >> 0 & 0xffff0000ffff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w14 >> 16 & 0xffff0000ffff
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w15 >> 0 & 0xffff0000ffff
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w15 >> 16 & 0xffff0000ffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes16Go((*[250]uint32)(dst[lane:]), (*[488]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes16Go(d *[250]uint32, s *[488]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0xffff0000ffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	v = w0 >> 16 & 0xffff0000ffff
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w1 >> 0 & 0xffff0000ffff
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w1 >> 16 & 0xffff0000ffff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w2 >> 0 & 0xffff0000ffff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w2 >> 16 & 0xffff0000ffff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w3 >> 0 & 0xffff0000ffff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w3 >> 16 & 0xffff0000ffff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w4 >> 0 & 0xffff0000ffff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w4 >> 16 & 0xffff0000ffff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w5 >> 0 & 0xffff0000ffff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w5 >> 16 & 0xffff0000ffff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w6 >> 0 & 0xffff0000ffff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w6 >> 16 & 0xffff0000ffff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w7 >> 0 & 0xffff0000ffff
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w7 >> 16 & 0xffff0000ffff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w8 >> 0 & 0xffff0000ffff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w8 >> 16 & 0xffff0000ffff
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w9 >> 0 & 0xffff0000ffff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w9 >> 16 & 0xffff0000ffff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w10 >> 0 & 0xffff0000ffff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w10 >> 16 & 0xffff0000ffff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w11 >> 0 & 0xffff0000ffff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w11 >> 16 & 0xffff0000ffff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w12 >> 0 & 0xffff0000ffff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w12 >> 16 & 0xffff0000ffff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w13 >> 0 & 0xffff0000ffff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w13 >> 16 & 0xffff0000ffff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w14 >> 0 & 0xffff0000ffff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w14 >> 16 & 0xffff0000ffff
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w15 >> 0 & 0xffff0000ffff
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w15 >> 16 & 0xffff0000ffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical16Go(dst *[512]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[488]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[0:], w)
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[32:], w)
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[64:], w)
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[96:], w)
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[128:], w)
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[160:], w)
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[192:], w)
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[224:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[256:], w)
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[288:], w)
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[320:], w)
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[352:], w)
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[384:], w)
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[416:], w)
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[448:], w)
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w = v & 0xffff0000ffff
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[480:], w)
+		packLanes16Go((*[488]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes16Go(d *[488]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[0:], w)
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[32:], w)
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[64:], w)
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[96:], w)
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[128:], w)
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[160:], w)
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[192:], w)
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[224:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[256:], w)
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[288:], w)
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[320:], w)
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[352:], w)
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[384:], w)
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[416:], w)
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[448:], w)
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w = v & 0xffff0000ffff
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[480:], w)
 }
 
 func unpackVertical17Go(dst *[BlockSize]uint32, src *[544]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[520]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x1ffff0001ffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>17&0x7fff00007fff | w1<<15&0x1800000018000
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w1 >> 2 & 0x1ffff0001ffff
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>19&0x1fff00001fff | w2<<13&0x1e0000001e000
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w2 >> 4 & 0x1ffff0001ffff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>21&0x7ff000007ff | w3<<11&0x1f8000001f800
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w3 >> 6 & 0x1ffff0001ffff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>23&0x1ff000001ff | w4<<9&0x1fe000001fe00
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w4 >> 8 & 0x1ffff0001ffff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>25&0x7f0000007f | w5<<7&0x1ff800001ff80
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w5 >> 10 & 0x1ffff0001ffff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>27&0x1f0000001f | w6<<5&0x1ffe00001ffe0
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w6 >> 12 & 0x1ffff0001ffff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>29&0x700000007 | w7<<3&0x1fff80001fff8
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w7 >> 14 & 0x1ffff0001ffff
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>31&0x100000001 | w8<<1&0x1fffe0001fffe
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>16&0xffff0000ffff | w9<<16&0x1000000010000
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w9 >> 1 & 0x1ffff0001ffff
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>18&0x3fff00003fff | w10<<14&0x1c0000001c000
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w10 >> 3 & 0x1ffff0001ffff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>20&0xfff00000fff | w11<<12&0x1f0000001f000
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w11 >> 5 & 0x1ffff0001ffff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>22&0x3ff000003ff | w12<<10&0x1fc000001fc00
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w12 >> 7 & 0x1ffff0001ffff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>24&0xff000000ff | w13<<8&0x1ff000001ff00
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w13 >> 9 & 0x1ffff0001ffff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>26&0x3f0000003f | w14<<6&0x1ffc00001ffc0
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w14 >> 11 & 0x1ffff0001ffff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>28&0xf0000000f | w15<<4&0x1fff00001fff0
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w15 >> 13 & 0x1ffff0001ffff
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>30&0x300000003 | w16<<2&0x1fffc0001fffc
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w16 >> 15 & 0x1ffff0001ffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes17Go((*[250]uint32)(dst[lane:]), (*[520]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes17Go(d *[250]uint32, s *[520]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x1ffff0001ffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>17&0x7fff00007fff | w1<<15&0x1800000018000
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w1 >> 2 & 0x1ffff0001ffff
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>19&0x1fff00001fff | w2<<13&0x1e0000001e000
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w2 >> 4 & 0x1ffff0001ffff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>21&0x7ff000007ff | w3<<11&0x1f8000001f800
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w3 >> 6 & 0x1ffff0001ffff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>23&0x1ff000001ff | w4<<9&0x1fe000001fe00
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w4 >> 8 & 0x1ffff0001ffff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>25&0x7f0000007f | w5<<7&0x1ff800001ff80
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w5 >> 10 & 0x1ffff0001ffff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>27&0x1f0000001f | w6<<5&0x1ffe00001ffe0
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w6 >> 12 & 0x1ffff0001ffff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>29&0x700000007 | w7<<3&0x1fff80001fff8
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w7 >> 14 & 0x1ffff0001ffff
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>31&0x100000001 | w8<<1&0x1fffe0001fffe
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>16&0xffff0000ffff | w9<<16&0x1000000010000
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w9 >> 1 & 0x1ffff0001ffff
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>18&0x3fff00003fff | w10<<14&0x1c0000001c000
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w10 >> 3 & 0x1ffff0001ffff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>20&0xfff00000fff | w11<<12&0x1f0000001f000
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w11 >> 5 & 0x1ffff0001ffff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>22&0x3ff000003ff | w12<<10&0x1fc000001fc00
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w12 >> 7 & 0x1ffff0001ffff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>24&0xff000000ff | w13<<8&0x1ff000001ff00
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w13 >> 9 & 0x1ffff0001ffff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>26&0x3f0000003f | w14<<6&0x1ffc00001ffc0
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w14 >> 11 & 0x1ffff0001ffff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>28&0xf0000000f | w15<<4&0x1fff00001fff0
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w15 >> 13 & 0x1ffff0001ffff
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>30&0x300000003 | w16<<2&0x1fffc0001fffc
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w16 >> 15 & 0x1ffff0001ffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical17Go(dst *[544]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[520]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x1ffff0001ffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x7fff00007fff << 17
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 15 & 0x300000003
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x1ffff0001ffff << 2
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 13 & 0xf0000000f
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x1ffff0001ffff << 4
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 11 & 0x3f0000003f
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x1ffff0001ffff << 6
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 9 & 0xff000000ff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x1ffff0001ffff << 8
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 7 & 0x3ff000003ff
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x1ffff0001ffff << 10
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 5 & 0xfff00000fff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x1ffff0001ffff << 12
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 3 & 0x3fff00003fff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x1ffff0001ffff << 14
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 1 & 0xffff0000ffff
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 16 & 0x100000001
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x1ffff0001ffff << 1
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 14 & 0x700000007
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x1ffff0001ffff << 3
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 12 & 0x1f0000001f
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x1ffff0001ffff << 5
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 10 & 0x7f0000007f
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x1ffff0001ffff << 7
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 8 & 0x1ff000001ff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x1ffff0001ffff << 9
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 6 & 0x7ff000007ff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x1ffff0001ffff << 11
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 4 & 0x1fff00001fff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x1ffff0001ffff << 13
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 2 & 0x7fff00007fff
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x1ffff0001ffff << 15
-		binary.LittleEndian.PutUint64(d[512:], w)
+		packLanes17Go((*[520]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes17Go(d *[520]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x1ffff0001ffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x7fff00007fff << 17
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 15 & 0x300000003
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x1ffff0001ffff << 2
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 13 & 0xf0000000f
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x1ffff0001ffff << 4
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 11 & 0x3f0000003f
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x1ffff0001ffff << 6
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 9 & 0xff000000ff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x1ffff0001ffff << 8
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 7 & 0x3ff000003ff
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x1ffff0001ffff << 10
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 5 & 0xfff00000fff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x1ffff0001ffff << 12
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 3 & 0x3fff00003fff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x1ffff0001ffff << 14
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 1 & 0xffff0000ffff
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 16 & 0x100000001
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x1ffff0001ffff << 1
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 14 & 0x700000007
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x1ffff0001ffff << 3
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 12 & 0x1f0000001f
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x1ffff0001ffff << 5
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 10 & 0x7f0000007f
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x1ffff0001ffff << 7
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 8 & 0x1ff000001ff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x1ffff0001ffff << 9
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 6 & 0x7ff000007ff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x1ffff0001ffff << 11
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 4 & 0x1fff00001fff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x1ffff0001ffff << 13
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 2 & 0x7fff00007fff
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x1ffff0001ffff << 15
+	binary.LittleEndian.PutUint64(d[512:], w)
 }
 
 func unpackVertical18Go(dst *[BlockSize]uint32, src *[576]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[552]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x3ffff0003ffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>18&0x3fff00003fff | w1<<14&0x3c0000003c000
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w1 >> 4 & 0x3ffff0003ffff
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>22&0x3ff000003ff | w2<<10&0x3fc000003fc00
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w2 >> 8 & 0x3ffff0003ffff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>26&0x3f0000003f | w3<<6&0x3ffc00003ffc0
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w3 >> 12 & 0x3ffff0003ffff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>30&0x300000003 | w4<<2&0x3fffc0003fffc
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>16&0xffff0000ffff | w5<<16&0x3000000030000
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w5 >> 2 & 0x3ffff0003ffff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>20&0xfff00000fff | w6<<12&0x3f0000003f000
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w6 >> 6 & 0x3ffff0003ffff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>24&0xff000000ff | w7<<8&0x3ff000003ff00
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w7 >> 10 & 0x3ffff0003ffff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>28&0xf0000000f | w8<<4&0x3fff00003fff0
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w8 >> 14 & 0x3ffff0003ffff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w9 >> 0 & 0x3ffff0003ffff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>18&0x3fff00003fff | w10<<14&0x3c0000003c000
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w10 >> 4 & 0x3ffff0003ffff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>22&0x3ff000003ff | w11<<10&0x3fc000003fc00
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w11 >> 8 & 0x3ffff0003ffff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>26&0x3f0000003f | w12<<6&0x3ffc00003ffc0
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w12 >> 12 & 0x3ffff0003ffff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>30&0x300000003 | w13<<2&0x3fffc0003fffc
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>16&0xffff0000ffff | w14<<16&0x3000000030000
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w14 >> 2 & 0x3ffff0003ffff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>20&0xfff00000fff | w15<<12&0x3f0000003f000
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w15 >> 6 & 0x3ffff0003ffff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>24&0xff000000ff | w16<<8&0x3ff000003ff00
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w16 >> 10 & 0x3ffff0003ffff
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>28&0xf0000000f | w17<<4&0x3fff00003fff0
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w17 >> 14 & 0x3ffff0003ffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes18Go((*[250]uint32)(dst[lane:]), (*[552]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes18Go(d *[250]uint32, s *[552]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x3ffff0003ffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>18&0x3fff00003fff | w1<<14&0x3c0000003c000
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w1 >> 4 & 0x3ffff0003ffff
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>22&0x3ff000003ff | w2<<10&0x3fc000003fc00
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w2 >> 8 & 0x3ffff0003ffff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>26&0x3f0000003f | w3<<6&0x3ffc00003ffc0
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w3 >> 12 & 0x3ffff0003ffff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>30&0x300000003 | w4<<2&0x3fffc0003fffc
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>16&0xffff0000ffff | w5<<16&0x3000000030000
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w5 >> 2 & 0x3ffff0003ffff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>20&0xfff00000fff | w6<<12&0x3f0000003f000
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w6 >> 6 & 0x3ffff0003ffff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>24&0xff000000ff | w7<<8&0x3ff000003ff00
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w7 >> 10 & 0x3ffff0003ffff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>28&0xf0000000f | w8<<4&0x3fff00003fff0
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w8 >> 14 & 0x3ffff0003ffff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w9 >> 0 & 0x3ffff0003ffff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>18&0x3fff00003fff | w10<<14&0x3c0000003c000
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w10 >> 4 & 0x3ffff0003ffff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>22&0x3ff000003ff | w11<<10&0x3fc000003fc00
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w11 >> 8 & 0x3ffff0003ffff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>26&0x3f0000003f | w12<<6&0x3ffc00003ffc0
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w12 >> 12 & 0x3ffff0003ffff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>30&0x300000003 | w13<<2&0x3fffc0003fffc
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>16&0xffff0000ffff | w14<<16&0x3000000030000
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w14 >> 2 & 0x3ffff0003ffff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>20&0xfff00000fff | w15<<12&0x3f0000003f000
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w15 >> 6 & 0x3ffff0003ffff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>24&0xff000000ff | w16<<8&0x3ff000003ff00
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w16 >> 10 & 0x3ffff0003ffff
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>28&0xf0000000f | w17<<4&0x3fff00003fff0
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w17 >> 14 & 0x3ffff0003ffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical18Go(dst *[576]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[552]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x3ffff0003ffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 14 & 0xf0000000f
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x3ffff0003ffff << 4
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 10 & 0xff000000ff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x3ffff0003ffff << 8
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 6 & 0xfff00000fff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x3ffff0003ffff << 12
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 2 & 0xffff0000ffff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 16 & 0x300000003
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x3ffff0003ffff << 2
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 12 & 0x3f0000003f
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x3ffff0003ffff << 6
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 8 & 0x3ff000003ff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x3ffff0003ffff << 10
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 4 & 0x3fff00003fff
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[256:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0x3ffff0003ffff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 14 & 0xf0000000f
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x3ffff0003ffff << 4
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 10 & 0xff000000ff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x3ffff0003ffff << 8
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 6 & 0xfff00000fff
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x3ffff0003ffff << 12
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 2 & 0xffff0000ffff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 16 & 0x300000003
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x3ffff0003ffff << 2
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 12 & 0x3f0000003f
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x3ffff0003ffff << 6
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 8 & 0x3ff000003ff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x3ffff0003ffff << 10
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 4 & 0x3fff00003fff
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[544:], w)
+		packLanes18Go((*[552]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes18Go(d *[552]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x3ffff0003ffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 14 & 0xf0000000f
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x3ffff0003ffff << 4
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 10 & 0xff000000ff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x3ffff0003ffff << 8
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 6 & 0xfff00000fff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x3ffff0003ffff << 12
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 2 & 0xffff0000ffff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 16 & 0x300000003
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x3ffff0003ffff << 2
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 12 & 0x3f0000003f
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x3ffff0003ffff << 6
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 8 & 0x3ff000003ff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x3ffff0003ffff << 10
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 4 & 0x3fff00003fff
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[256:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0x3ffff0003ffff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 14 & 0xf0000000f
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x3ffff0003ffff << 4
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 10 & 0xff000000ff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x3ffff0003ffff << 8
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 6 & 0xfff00000fff
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x3ffff0003ffff << 12
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 2 & 0xffff0000ffff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 16 & 0x300000003
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x3ffff0003ffff << 2
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 12 & 0x3f0000003f
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x3ffff0003ffff << 6
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 8 & 0x3ff000003ff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x3ffff0003ffff << 10
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 4 & 0x3fff00003fff
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[544:], w)
 }
 
 func unpackVertical19Go(dst *[BlockSize]uint32, src *[608]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[584]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x7ffff0007ffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>19&0x1fff00001fff | w1<<13&0x7e0000007e000
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w1 >> 6 & 0x7ffff0007ffff
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>25&0x7f0000007f | w2<<7&0x7ff800007ff80
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w2 >> 12 & 0x7ffff0007ffff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>31&0x100000001 | w3<<1&0x7fffe0007fffe
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>18&0x3fff00003fff | w4<<14&0x7c0000007c000
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w4 >> 5 & 0x7ffff0007ffff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>24&0xff000000ff | w5<<8&0x7ff000007ff00
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w5 >> 11 & 0x7ffff0007ffff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>30&0x300000003 | w6<<2&0x7fffc0007fffc
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>17&0x7fff00007fff | w7<<15&0x7800000078000
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w7 >> 4 & 0x7ffff0007ffff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>23&0x1ff000001ff | w8<<9&0x7fe000007fe00
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w8 >> 10 & 0x7ffff0007ffff
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>29&0x700000007 | w9<<3&0x7fff80007fff8
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>16&0xffff0000ffff | w10<<16&0x7000000070000
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w10 >> 3 & 0x7ffff0007ffff
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>22&0x3ff000003ff | w11<<10&0x7fc000007fc00
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w11 >> 9 & 0x7ffff0007ffff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>28&0xf0000000f | w12<<4&0x7fff00007fff0
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>15&0x1ffff0001ffff | w13<<17&0x6000000060000
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w13 >> 2 & 0x7ffff0007ffff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>21&0x7ff000007ff | w14<<11&0x7f8000007f800
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w14 >> 8 & 0x7ffff0007ffff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>27&0x1f0000001f | w15<<5&0x7ffe00007ffe0
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>14&0x3ffff0003ffff | w16<<18&0x4000000040000
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w16 >> 1 & 0x7ffff0007ffff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>20&0xfff00000fff | w17<<12&0x7f0000007f000
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w17 >> 7 & 0x7ffff0007ffff
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>26&0x3f0000003f | w18<<6&0x7ffc00007ffc0
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w18 >> 13 & 0x7ffff0007ffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes19Go((*[250]uint32)(dst[lane:]), (*[584]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes19Go(d *[250]uint32, s *[584]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x7ffff0007ffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>19&0x1fff00001fff | w1<<13&0x7e0000007e000
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w1 >> 6 & 0x7ffff0007ffff
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>25&0x7f0000007f | w2<<7&0x7ff800007ff80
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w2 >> 12 & 0x7ffff0007ffff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>31&0x100000001 | w3<<1&0x7fffe0007fffe
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>18&0x3fff00003fff | w4<<14&0x7c0000007c000
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w4 >> 5 & 0x7ffff0007ffff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>24&0xff000000ff | w5<<8&0x7ff000007ff00
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w5 >> 11 & 0x7ffff0007ffff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>30&0x300000003 | w6<<2&0x7fffc0007fffc
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>17&0x7fff00007fff | w7<<15&0x7800000078000
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w7 >> 4 & 0x7ffff0007ffff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>23&0x1ff000001ff | w8<<9&0x7fe000007fe00
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w8 >> 10 & 0x7ffff0007ffff
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>29&0x700000007 | w9<<3&0x7fff80007fff8
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>16&0xffff0000ffff | w10<<16&0x7000000070000
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w10 >> 3 & 0x7ffff0007ffff
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>22&0x3ff000003ff | w11<<10&0x7fc000007fc00
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w11 >> 9 & 0x7ffff0007ffff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>28&0xf0000000f | w12<<4&0x7fff00007fff0
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>15&0x1ffff0001ffff | w13<<17&0x6000000060000
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w13 >> 2 & 0x7ffff0007ffff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>21&0x7ff000007ff | w14<<11&0x7f8000007f800
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w14 >> 8 & 0x7ffff0007ffff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>27&0x1f0000001f | w15<<5&0x7ffe00007ffe0
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>14&0x3ffff0003ffff | w16<<18&0x4000000040000
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w16 >> 1 & 0x7ffff0007ffff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>20&0xfff00000fff | w17<<12&0x7f0000007f000
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w17 >> 7 & 0x7ffff0007ffff
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>26&0x3f0000003f | w18<<6&0x7ffc00007ffc0
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w18 >> 13 & 0x7ffff0007ffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical19Go(dst *[608]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[584]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x7ffff0007ffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 13 & 0x3f0000003f
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x7ffff0007ffff << 6
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 7 & 0xfff00000fff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x7ffff0007ffff << 12
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 1 & 0x3ffff0003ffff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 14 & 0x1f0000001f
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x7ffff0007ffff << 5
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 8 & 0x7ff000007ff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x7ffff0007ffff << 11
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 2 & 0x1ffff0001ffff
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x7fff00007fff << 17
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 15 & 0xf0000000f
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x7ffff0007ffff << 4
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 9 & 0x3ff000003ff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x7ffff0007ffff << 10
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 3 & 0xffff0000ffff
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 16 & 0x700000007
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x7ffff0007ffff << 3
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 10 & 0x1ff000001ff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x7ffff0007ffff << 9
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 4 & 0x7fff00007fff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x1ffff0001ffff << 15
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 17 & 0x300000003
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x7ffff0007ffff << 2
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 11 & 0xff000000ff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x7ffff0007ffff << 8
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 5 & 0x3fff00003fff
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 18 & 0x100000001
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x7ffff0007ffff << 1
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 12 & 0x7f0000007f
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x7ffff0007ffff << 7
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 6 & 0x1fff00001fff
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x7ffff0007ffff << 13
-		binary.LittleEndian.PutUint64(d[576:], w)
+		packLanes19Go((*[584]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes19Go(d *[584]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x7ffff0007ffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 13 & 0x3f0000003f
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x7ffff0007ffff << 6
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 7 & 0xfff00000fff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x7ffff0007ffff << 12
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 1 & 0x3ffff0003ffff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 14 & 0x1f0000001f
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x7ffff0007ffff << 5
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 8 & 0x7ff000007ff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x7ffff0007ffff << 11
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 2 & 0x1ffff0001ffff
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x7fff00007fff << 17
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 15 & 0xf0000000f
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x7ffff0007ffff << 4
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 9 & 0x3ff000003ff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x7ffff0007ffff << 10
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 3 & 0xffff0000ffff
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 16 & 0x700000007
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x7ffff0007ffff << 3
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 10 & 0x1ff000001ff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x7ffff0007ffff << 9
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 4 & 0x7fff00007fff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x1ffff0001ffff << 15
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 17 & 0x300000003
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x7ffff0007ffff << 2
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 11 & 0xff000000ff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x7ffff0007ffff << 8
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 5 & 0x3fff00003fff
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 18 & 0x100000001
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x7ffff0007ffff << 1
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 12 & 0x7f0000007f
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x7ffff0007ffff << 7
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 6 & 0x1fff00001fff
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x7ffff0007ffff << 13
+	binary.LittleEndian.PutUint64(d[576:], w)
 }
 
 func unpackVertical20Go(dst *[BlockSize]uint32, src *[640]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[616]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0xfffff000fffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>20&0xfff00000fff | w1<<12&0xff000000ff000
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w1 >> 8 & 0xfffff000fffff
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>28&0xf0000000f | w2<<4&0xffff0000ffff0
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>16&0xffff0000ffff | w3<<16&0xf0000000f0000
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w3 >> 4 & 0xfffff000fffff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>24&0xff000000ff | w4<<8&0xfff00000fff00
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w4 >> 12 & 0xfffff000fffff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w5 >> 0 & 0xfffff000fffff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>20&0xfff00000fff | w6<<12&0xff000000ff000
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w6 >> 8 & 0xfffff000fffff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>28&0xf0000000f | w7<<4&0xffff0000ffff0
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>16&0xffff0000ffff | w8<<16&0xf0000000f0000
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w8 >> 4 & 0xfffff000fffff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>24&0xff000000ff | w9<<8&0xfff00000fff00
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w9 >> 12 & 0xfffff000fffff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w10 >> 0 & 0xfffff000fffff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>20&0xfff00000fff | w11<<12&0xff000000ff000
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w11 >> 8 & 0xfffff000fffff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>28&0xf0000000f | w12<<4&0xffff0000ffff0
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>16&0xffff0000ffff | w13<<16&0xf0000000f0000
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w13 >> 4 & 0xfffff000fffff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>24&0xff000000ff | w14<<8&0xfff00000fff00
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w14 >> 12 & 0xfffff000fffff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w15 >> 0 & 0xfffff000fffff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>20&0xfff00000fff | w16<<12&0xff000000ff000
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w16 >> 8 & 0xfffff000fffff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>28&0xf0000000f | w17<<4&0xffff0000ffff0
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>16&0xffff0000ffff | w18<<16&0xf0000000f0000
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w18 >> 4 & 0xfffff000fffff
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>24&0xff000000ff | w19<<8&0xfff00000fff00
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w19 >> 12 & 0xfffff000fffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes20Go((*[250]uint32)(dst[lane:]), (*[616]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes20Go(d *[250]uint32, s *[616]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0xfffff000fffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>20&0xfff00000fff | w1<<12&0xff000000ff000
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w1 >> 8 & 0xfffff000fffff
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>28&0xf0000000f | w2<<4&0xffff0000ffff0
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>16&0xffff0000ffff | w3<<16&0xf0000000f0000
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w3 >> 4 & 0xfffff000fffff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>24&0xff000000ff | w4<<8&0xfff00000fff00
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w4 >> 12 & 0xfffff000fffff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w5 >> 0 & 0xfffff000fffff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>20&0xfff00000fff | w6<<12&0xff000000ff000
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w6 >> 8 & 0xfffff000fffff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>28&0xf0000000f | w7<<4&0xffff0000ffff0
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>16&0xffff0000ffff | w8<<16&0xf0000000f0000
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w8 >> 4 & 0xfffff000fffff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>24&0xff000000ff | w9<<8&0xfff00000fff00
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w9 >> 12 & 0xfffff000fffff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w10 >> 0 & 0xfffff000fffff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>20&0xfff00000fff | w11<<12&0xff000000ff000
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w11 >> 8 & 0xfffff000fffff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>28&0xf0000000f | w12<<4&0xffff0000ffff0
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>16&0xffff0000ffff | w13<<16&0xf0000000f0000
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w13 >> 4 & 0xfffff000fffff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>24&0xff000000ff | w14<<8&0xfff00000fff00
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w14 >> 12 & 0xfffff000fffff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w15 >> 0 & 0xfffff000fffff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>20&0xfff00000fff | w16<<12&0xff000000ff000
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w16 >> 8 & 0xfffff000fffff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>28&0xf0000000f | w17<<4&0xffff0000ffff0
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>16&0xffff0000ffff | w18<<16&0xf0000000f0000
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w18 >> 4 & 0xfffff000fffff
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>24&0xff000000ff | w19<<8&0xfff00000fff00
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w19 >> 12 & 0xfffff000fffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical20Go(dst *[640]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[616]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0xfffff000fffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 12 & 0xff000000ff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xfffff000fffff << 8
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 4 & 0xffff0000ffff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 16 & 0xf0000000f
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0xfffff000fffff << 4
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 8 & 0xfff00000fff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[128:], w)
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w = v & 0xfffff000fffff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 12 & 0xff000000ff
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xfffff000fffff << 8
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 4 & 0xffff0000ffff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 16 & 0xf0000000f
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0xfffff000fffff << 4
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 8 & 0xfff00000fff
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[288:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0xfffff000fffff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 12 & 0xff000000ff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xfffff000fffff << 8
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 4 & 0xffff0000ffff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 16 & 0xf0000000f
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0xfffff000fffff << 4
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 8 & 0xfff00000fff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[448:], w)
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w = v & 0xfffff000fffff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 12 & 0xff000000ff
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xfffff000fffff << 8
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 4 & 0xffff0000ffff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 16 & 0xf0000000f
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0xfffff000fffff << 4
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 8 & 0xfff00000fff
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[608:], w)
+		packLanes20Go((*[616]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes20Go(d *[616]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0xfffff000fffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 12 & 0xff000000ff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xfffff000fffff << 8
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 4 & 0xffff0000ffff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 16 & 0xf0000000f
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0xfffff000fffff << 4
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 8 & 0xfff00000fff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[128:], w)
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w = v & 0xfffff000fffff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 12 & 0xff000000ff
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xfffff000fffff << 8
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 4 & 0xffff0000ffff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 16 & 0xf0000000f
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0xfffff000fffff << 4
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 8 & 0xfff00000fff
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[288:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0xfffff000fffff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 12 & 0xff000000ff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xfffff000fffff << 8
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 4 & 0xffff0000ffff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 16 & 0xf0000000f
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0xfffff000fffff << 4
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 8 & 0xfff00000fff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[448:], w)
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w = v & 0xfffff000fffff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 12 & 0xff000000ff
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xfffff000fffff << 8
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 4 & 0xffff0000ffff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 16 & 0xf0000000f
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0xfffff000fffff << 4
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 8 & 0xfff00000fff
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[608:], w)
 }
 
 func unpackVertical21Go(dst *[BlockSize]uint32, src *[672]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[648]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x1fffff001fffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>21&0x7ff000007ff | w1<<11&0x1ff800001ff800
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		v = w1 >> 10 & 0x1fffff001fffff
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>31&0x100000001 | w2<<1&0x1ffffe001ffffe
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>20&0xfff00000fff | w3<<12&0x1ff000001ff000
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w3 >> 9 & 0x1fffff001fffff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>30&0x300000003 | w4<<2&0x1ffffc001ffffc
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>19&0x1fff00001fff | w5<<13&0x1fe000001fe000
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		v = w5 >> 8 & 0x1fffff001fffff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>29&0x700000007 | w6<<3&0x1ffff8001ffff8
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>18&0x3fff00003fff | w7<<14&0x1fc000001fc000
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w7 >> 7 & 0x1fffff001fffff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>28&0xf0000000f | w8<<4&0x1ffff0001ffff0
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>17&0x7fff00007fff | w9<<15&0x1f8000001f8000
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w9 >> 6 & 0x1fffff001fffff
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>27&0x1f0000001f | w10<<5&0x1fffe0001fffe0
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>16&0xffff0000ffff | w11<<16&0x1f0000001f0000
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w11 >> 5 & 0x1fffff001fffff
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>26&0x3f0000003f | w12<<6&0x1fffc0001fffc0
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>15&0x1ffff0001ffff | w13<<17&0x1e0000001e0000
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		v = w13 >> 4 & 0x1fffff001fffff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>25&0x7f0000007f | w14<<7&0x1fff80001fff80
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>14&0x3ffff0003ffff | w15<<18&0x1c0000001c0000
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w15 >> 3 & 0x1fffff001fffff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>24&0xff000000ff | w16<<8&0x1fff00001fff00
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>13&0x7ffff0007ffff | w17<<19&0x18000000180000
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w17 >> 2 & 0x1fffff001fffff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>23&0x1ff000001ff | w18<<9&0x1ffe00001ffe00
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>12&0xfffff000fffff | w19<<20&0x10000000100000
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		v = w19 >> 1 & 0x1fffff001fffff
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>22&0x3ff000003ff | w20<<10&0x1ffc00001ffc00
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w20 >> 11 & 0x1fffff001fffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes21Go((*[250]uint32)(dst[lane:]), (*[648]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes21Go(d *[250]uint32, s *[648]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x1fffff001fffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>21&0x7ff000007ff | w1<<11&0x1ff800001ff800
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	v = w1 >> 10 & 0x1fffff001fffff
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>31&0x100000001 | w2<<1&0x1ffffe001ffffe
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>20&0xfff00000fff | w3<<12&0x1ff000001ff000
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w3 >> 9 & 0x1fffff001fffff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>30&0x300000003 | w4<<2&0x1ffffc001ffffc
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>19&0x1fff00001fff | w5<<13&0x1fe000001fe000
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	v = w5 >> 8 & 0x1fffff001fffff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>29&0x700000007 | w6<<3&0x1ffff8001ffff8
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>18&0x3fff00003fff | w7<<14&0x1fc000001fc000
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w7 >> 7 & 0x1fffff001fffff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>28&0xf0000000f | w8<<4&0x1ffff0001ffff0
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>17&0x7fff00007fff | w9<<15&0x1f8000001f8000
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w9 >> 6 & 0x1fffff001fffff
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>27&0x1f0000001f | w10<<5&0x1fffe0001fffe0
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>16&0xffff0000ffff | w11<<16&0x1f0000001f0000
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w11 >> 5 & 0x1fffff001fffff
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>26&0x3f0000003f | w12<<6&0x1fffc0001fffc0
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>15&0x1ffff0001ffff | w13<<17&0x1e0000001e0000
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	v = w13 >> 4 & 0x1fffff001fffff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>25&0x7f0000007f | w14<<7&0x1fff80001fff80
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>14&0x3ffff0003ffff | w15<<18&0x1c0000001c0000
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w15 >> 3 & 0x1fffff001fffff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>24&0xff000000ff | w16<<8&0x1fff00001fff00
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>13&0x7ffff0007ffff | w17<<19&0x18000000180000
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w17 >> 2 & 0x1fffff001fffff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>23&0x1ff000001ff | w18<<9&0x1ffe00001ffe00
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>12&0xfffff000fffff | w19<<20&0x10000000100000
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	v = w19 >> 1 & 0x1fffff001fffff
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>22&0x3ff000003ff | w20<<10&0x1ffc00001ffc00
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w20 >> 11 & 0x1fffff001fffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical21Go(dst *[672]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[648]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x1fffff001fffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 11 & 0x3ff000003ff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x1fffff001fffff << 10
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 1 & 0xfffff000fffff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 12 & 0x1ff000001ff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x1fffff001fffff << 9
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 2 & 0x7ffff0007ffff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 13 & 0xff000000ff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0x1fffff001fffff << 8
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 3 & 0x3ffff0003ffff
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 14 & 0x7f0000007f
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x1fffff001fffff << 7
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 4 & 0x1ffff0001ffff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x7fff00007fff << 17
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 15 & 0x3f0000003f
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x1fffff001fffff << 6
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 5 & 0xffff0000ffff
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 16 & 0x1f0000001f
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x1fffff001fffff << 5
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 6 & 0x7fff00007fff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x1ffff0001ffff << 15
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 17 & 0xf0000000f
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0x1fffff001fffff << 4
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 7 & 0x3fff00003fff
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 18 & 0x700000007
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x1fffff001fffff << 3
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 8 & 0x1fff00001fff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x7ffff0007ffff << 13
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 19 & 0x300000003
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x1fffff001fffff << 2
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 9 & 0xfff00000fff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 20 & 0x100000001
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x1fffff001fffff << 1
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 10 & 0x7ff000007ff
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x1fffff001fffff << 11
-		binary.LittleEndian.PutUint64(d[640:], w)
+		packLanes21Go((*[648]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes21Go(d *[648]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x1fffff001fffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 11 & 0x3ff000003ff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x1fffff001fffff << 10
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 1 & 0xfffff000fffff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 12 & 0x1ff000001ff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x1fffff001fffff << 9
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 2 & 0x7ffff0007ffff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 13 & 0xff000000ff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0x1fffff001fffff << 8
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 3 & 0x3ffff0003ffff
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 14 & 0x7f0000007f
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x1fffff001fffff << 7
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 4 & 0x1ffff0001ffff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x7fff00007fff << 17
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 15 & 0x3f0000003f
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x1fffff001fffff << 6
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 5 & 0xffff0000ffff
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 16 & 0x1f0000001f
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x1fffff001fffff << 5
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 6 & 0x7fff00007fff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x1ffff0001ffff << 15
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 17 & 0xf0000000f
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0x1fffff001fffff << 4
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 7 & 0x3fff00003fff
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 18 & 0x700000007
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x1fffff001fffff << 3
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 8 & 0x1fff00001fff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x7ffff0007ffff << 13
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 19 & 0x300000003
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x1fffff001fffff << 2
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 9 & 0xfff00000fff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 20 & 0x100000001
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x1fffff001fffff << 1
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 10 & 0x7ff000007ff
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x1fffff001fffff << 11
+	binary.LittleEndian.PutUint64(d[640:], w)
 }
 
 func unpackVertical22Go(dst *[BlockSize]uint32, src *[704]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[680]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x3fffff003fffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>22&0x3ff000003ff | w1<<10&0x3ffc00003ffc00
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>12&0xfffff000fffff | w2<<20&0x30000000300000
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w2 >> 2 & 0x3fffff003fffff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>24&0xff000000ff | w3<<8&0x3fff00003fff00
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>14&0x3ffff0003ffff | w4<<18&0x3c0000003c0000
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w4 >> 4 & 0x3fffff003fffff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>26&0x3f0000003f | w5<<6&0x3fffc0003fffc0
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>16&0xffff0000ffff | w6<<16&0x3f0000003f0000
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w6 >> 6 & 0x3fffff003fffff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>28&0xf0000000f | w7<<4&0x3ffff0003ffff0
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>18&0x3fff00003fff | w8<<14&0x3fc000003fc000
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w8 >> 8 & 0x3fffff003fffff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>30&0x300000003 | w9<<2&0x3ffffc003ffffc
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>20&0xfff00000fff | w10<<12&0x3ff000003ff000
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w10 >> 10 & 0x3fffff003fffff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w11 >> 0 & 0x3fffff003fffff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>22&0x3ff000003ff | w12<<10&0x3ffc00003ffc00
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>12&0xfffff000fffff | w13<<20&0x30000000300000
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w13 >> 2 & 0x3fffff003fffff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>24&0xff000000ff | w14<<8&0x3fff00003fff00
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>14&0x3ffff0003ffff | w15<<18&0x3c0000003c0000
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w15 >> 4 & 0x3fffff003fffff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>26&0x3f0000003f | w16<<6&0x3fffc0003fffc0
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>16&0xffff0000ffff | w17<<16&0x3f0000003f0000
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w17 >> 6 & 0x3fffff003fffff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>28&0xf0000000f | w18<<4&0x3ffff0003ffff0
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>18&0x3fff00003fff | w19<<14&0x3fc000003fc000
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w19 >> 8 & 0x3fffff003fffff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>30&0x300000003 | w20<<2&0x3ffffc003ffffc
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w20>>20&0xfff00000fff | w21<<12&0x3ff000003ff000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w21 >> 10 & 0x3fffff003fffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes22Go((*[250]uint32)(dst[lane:]), (*[680]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes22Go(d *[250]uint32, s *[680]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x3fffff003fffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>22&0x3ff000003ff | w1<<10&0x3ffc00003ffc00
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>12&0xfffff000fffff | w2<<20&0x30000000300000
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w2 >> 2 & 0x3fffff003fffff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>24&0xff000000ff | w3<<8&0x3fff00003fff00
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>14&0x3ffff0003ffff | w4<<18&0x3c0000003c0000
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w4 >> 4 & 0x3fffff003fffff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>26&0x3f0000003f | w5<<6&0x3fffc0003fffc0
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>16&0xffff0000ffff | w6<<16&0x3f0000003f0000
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w6 >> 6 & 0x3fffff003fffff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>28&0xf0000000f | w7<<4&0x3ffff0003ffff0
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>18&0x3fff00003fff | w8<<14&0x3fc000003fc000
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w8 >> 8 & 0x3fffff003fffff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>30&0x300000003 | w9<<2&0x3ffffc003ffffc
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>20&0xfff00000fff | w10<<12&0x3ff000003ff000
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w10 >> 10 & 0x3fffff003fffff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w11 >> 0 & 0x3fffff003fffff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>22&0x3ff000003ff | w12<<10&0x3ffc00003ffc00
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>12&0xfffff000fffff | w13<<20&0x30000000300000
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w13 >> 2 & 0x3fffff003fffff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>24&0xff000000ff | w14<<8&0x3fff00003fff00
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>14&0x3ffff0003ffff | w15<<18&0x3c0000003c0000
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w15 >> 4 & 0x3fffff003fffff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>26&0x3f0000003f | w16<<6&0x3fffc0003fffc0
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>16&0xffff0000ffff | w17<<16&0x3f0000003f0000
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w17 >> 6 & 0x3fffff003fffff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>28&0xf0000000f | w18<<4&0x3ffff0003ffff0
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>18&0x3fff00003fff | w19<<14&0x3fc000003fc000
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w19 >> 8 & 0x3fffff003fffff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>30&0x300000003 | w20<<2&0x3ffffc003ffffc
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w20>>20&0xfff00000fff | w21<<12&0x3ff000003ff000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w21 >> 10 & 0x3fffff003fffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical22Go(dst *[704]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[680]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x3fffff003fffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 10 & 0xfff00000fff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 20 & 0x300000003
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x3fffff003fffff << 2
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 8 & 0x3fff00003fff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 18 & 0xf0000000f
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x3fffff003fffff << 4
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 6 & 0xffff0000ffff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 16 & 0x3f0000003f
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x3fffff003fffff << 6
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 4 & 0x3ffff0003ffff
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 14 & 0xff000000ff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x3fffff003fffff << 8
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 2 & 0xfffff000fffff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 12 & 0x3ff000003ff
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[320:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0x3fffff003fffff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 10 & 0xfff00000fff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 20 & 0x300000003
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x3fffff003fffff << 2
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 8 & 0x3fff00003fff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 18 & 0xf0000000f
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x3fffff003fffff << 4
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 6 & 0xffff0000ffff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 16 & 0x3f0000003f
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x3fffff003fffff << 6
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 4 & 0x3ffff0003ffff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 14 & 0xff000000ff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x3fffff003fffff << 8
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 2 & 0xfffff000fffff
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[640:], w)
-		w = v >> 12 & 0x3ff000003ff
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[672:], w)
+		packLanes22Go((*[680]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes22Go(d *[680]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x3fffff003fffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 10 & 0xfff00000fff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 20 & 0x300000003
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x3fffff003fffff << 2
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 8 & 0x3fff00003fff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 18 & 0xf0000000f
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x3fffff003fffff << 4
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 6 & 0xffff0000ffff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 16 & 0x3f0000003f
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x3fffff003fffff << 6
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 4 & 0x3ffff0003ffff
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 14 & 0xff000000ff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x3fffff003fffff << 8
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 2 & 0xfffff000fffff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 12 & 0x3ff000003ff
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[320:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0x3fffff003fffff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 10 & 0xfff00000fff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 20 & 0x300000003
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x3fffff003fffff << 2
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 8 & 0x3fff00003fff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 18 & 0xf0000000f
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x3fffff003fffff << 4
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 6 & 0xffff0000ffff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 16 & 0x3f0000003f
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x3fffff003fffff << 6
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 4 & 0x3ffff0003ffff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 14 & 0xff000000ff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x3fffff003fffff << 8
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 2 & 0xfffff000fffff
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[640:], w)
+	w = v >> 12 & 0x3ff000003ff
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[672:], w)
 }
 
 func unpackVertical23Go(dst *[BlockSize]uint32, src *[736]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[712]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x7fffff007fffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>23&0x1ff000001ff | w1<<9&0x7ffe00007ffe00
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>14&0x3ffff0003ffff | w2<<18&0x7c0000007c0000
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w2 >> 5 & 0x7fffff007fffff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>28&0xf0000000f | w3<<4&0x7ffff0007ffff0
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>19&0x1fff00001fff | w4<<13&0x7fe000007fe000
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>10&0x3fffff003fffff | w5<<22&0x40000000400000
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w5 >> 1 & 0x7fffff007fffff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>24&0xff000000ff | w6<<8&0x7fff00007fff00
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>15&0x1ffff0001ffff | w7<<17&0x7e0000007e0000
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w7 >> 6 & 0x7fffff007fffff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>29&0x700000007 | w8<<3&0x7ffff8007ffff8
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>20&0xfff00000fff | w9<<12&0x7ff000007ff000
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>11&0x1fffff001fffff | w10<<21&0x60000000600000
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		v = w10 >> 2 & 0x7fffff007fffff
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>25&0x7f0000007f | w11<<7&0x7fff80007fff80
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>16&0xffff0000ffff | w12<<16&0x7f0000007f0000
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		v = w12 >> 7 & 0x7fffff007fffff
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>30&0x300000003 | w13<<2&0x7ffffc007ffffc
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>21&0x7ff000007ff | w14<<11&0x7ff800007ff800
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>12&0xfffff000fffff | w15<<20&0x70000000700000
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w15 >> 3 & 0x7fffff007fffff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>26&0x3f0000003f | w16<<6&0x7fffc0007fffc0
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>17&0x7fff00007fff | w17<<15&0x7f8000007f8000
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		v = w17 >> 8 & 0x7fffff007fffff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>31&0x100000001 | w18<<1&0x7ffffe007ffffe
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>22&0x3ff000003ff | w19<<10&0x7ffc00007ffc00
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>13&0x7ffff0007ffff | w20<<19&0x78000000780000
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		v = w20 >> 4 & 0x7fffff007fffff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w20>>27&0x1f0000001f | w21<<5&0x7fffe0007fffe0
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w21>>18&0x3fff00003fff | w22<<14&0x7fc000007fc000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w22 >> 9 & 0x7fffff007fffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes23Go((*[250]uint32)(dst[lane:]), (*[712]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes23Go(d *[250]uint32, s *[712]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x7fffff007fffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>23&0x1ff000001ff | w1<<9&0x7ffe00007ffe00
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>14&0x3ffff0003ffff | w2<<18&0x7c0000007c0000
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w2 >> 5 & 0x7fffff007fffff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>28&0xf0000000f | w3<<4&0x7ffff0007ffff0
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>19&0x1fff00001fff | w4<<13&0x7fe000007fe000
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>10&0x3fffff003fffff | w5<<22&0x40000000400000
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w5 >> 1 & 0x7fffff007fffff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>24&0xff000000ff | w6<<8&0x7fff00007fff00
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>15&0x1ffff0001ffff | w7<<17&0x7e0000007e0000
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w7 >> 6 & 0x7fffff007fffff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>29&0x700000007 | w8<<3&0x7ffff8007ffff8
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>20&0xfff00000fff | w9<<12&0x7ff000007ff000
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>11&0x1fffff001fffff | w10<<21&0x60000000600000
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	v = w10 >> 2 & 0x7fffff007fffff
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>25&0x7f0000007f | w11<<7&0x7fff80007fff80
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>16&0xffff0000ffff | w12<<16&0x7f0000007f0000
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	v = w12 >> 7 & 0x7fffff007fffff
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>30&0x300000003 | w13<<2&0x7ffffc007ffffc
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>21&0x7ff000007ff | w14<<11&0x7ff800007ff800
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>12&0xfffff000fffff | w15<<20&0x70000000700000
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w15 >> 3 & 0x7fffff007fffff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>26&0x3f0000003f | w16<<6&0x7fffc0007fffc0
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>17&0x7fff00007fff | w17<<15&0x7f8000007f8000
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	v = w17 >> 8 & 0x7fffff007fffff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>31&0x100000001 | w18<<1&0x7ffffe007ffffe
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>22&0x3ff000003ff | w19<<10&0x7ffc00007ffc00
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>13&0x7ffff0007ffff | w20<<19&0x78000000780000
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	v = w20 >> 4 & 0x7fffff007fffff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w20>>27&0x1f0000001f | w21<<5&0x7fffe0007fffe0
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w21>>18&0x3fff00003fff | w22<<14&0x7fc000007fc000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w22 >> 9 & 0x7fffff007fffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical23Go(dst *[736]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[712]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x7fffff007fffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 9 & 0x3fff00003fff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 18 & 0x1f0000001f
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x7fffff007fffff << 5
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 4 & 0x7ffff0007ffff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 13 & 0x3ff000003ff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 22 & 0x100000001
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x7fffff007fffff << 1
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 8 & 0x7fff00007fff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x1ffff0001ffff << 15
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 17 & 0x3f0000003f
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x7fffff007fffff << 6
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 3 & 0xfffff000fffff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 12 & 0x7ff000007ff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x1fffff001fffff << 11
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 21 & 0x300000003
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x7fffff007fffff << 2
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 7 & 0xffff0000ffff
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 16 & 0x7f0000007f
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x7fffff007fffff << 7
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 2 & 0x1fffff001fffff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 11 & 0xfff00000fff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 20 & 0x700000007
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x7fffff007fffff << 3
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 6 & 0x1ffff0001ffff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x7fff00007fff << 17
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 15 & 0xff000000ff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0x7fffff007fffff << 8
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 1 & 0x3fffff003fffff
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 10 & 0x1fff00001fff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x7ffff0007ffff << 13
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 19 & 0xf0000000f
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0x7fffff007fffff << 4
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[640:], w)
-		w = v >> 5 & 0x3ffff0003ffff
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[672:], w)
-		w = v >> 14 & 0x1ff000001ff
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x7fffff007fffff << 9
-		binary.LittleEndian.PutUint64(d[704:], w)
+		packLanes23Go((*[712]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes23Go(d *[712]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x7fffff007fffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 9 & 0x3fff00003fff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 18 & 0x1f0000001f
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x7fffff007fffff << 5
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 4 & 0x7ffff0007ffff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 13 & 0x3ff000003ff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 22 & 0x100000001
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x7fffff007fffff << 1
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 8 & 0x7fff00007fff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x1ffff0001ffff << 15
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 17 & 0x3f0000003f
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x7fffff007fffff << 6
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 3 & 0xfffff000fffff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 12 & 0x7ff000007ff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x1fffff001fffff << 11
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 21 & 0x300000003
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x7fffff007fffff << 2
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 7 & 0xffff0000ffff
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 16 & 0x7f0000007f
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x7fffff007fffff << 7
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 2 & 0x1fffff001fffff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 11 & 0xfff00000fff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 20 & 0x700000007
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x7fffff007fffff << 3
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 6 & 0x1ffff0001ffff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x7fff00007fff << 17
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 15 & 0xff000000ff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0x7fffff007fffff << 8
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 1 & 0x3fffff003fffff
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 10 & 0x1fff00001fff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x7ffff0007ffff << 13
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 19 & 0xf0000000f
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0x7fffff007fffff << 4
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[640:], w)
+	w = v >> 5 & 0x3ffff0003ffff
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[672:], w)
+	w = v >> 14 & 0x1ff000001ff
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x7fffff007fffff << 9
+	binary.LittleEndian.PutUint64(d[704:], w)
 }
 
 func unpackVertical24Go(dst *[BlockSize]uint32, src *[768]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[744]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0xffffff00ffffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>24&0xff000000ff | w1<<8&0xffff0000ffff00
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>16&0xffff0000ffff | w2<<16&0xff000000ff0000
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		v = w2 >> 8 & 0xffffff00ffffff
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w3 >> 0 & 0xffffff00ffffff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>24&0xff000000ff | w4<<8&0xffff0000ffff00
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>16&0xffff0000ffff | w5<<16&0xff000000ff0000
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w5 >> 8 & 0xffffff00ffffff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w6 >> 0 & 0xffffff00ffffff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>24&0xff000000ff | w7<<8&0xffff0000ffff00
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>16&0xffff0000ffff | w8<<16&0xff000000ff0000
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		v = w8 >> 8 & 0xffffff00ffffff
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w9 >> 0 & 0xffffff00ffffff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>24&0xff000000ff | w10<<8&0xffff0000ffff00
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>16&0xffff0000ffff | w11<<16&0xff000000ff0000
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w11 >> 8 & 0xffffff00ffffff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w12 >> 0 & 0xffffff00ffffff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>24&0xff000000ff | w13<<8&0xffff0000ffff00
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>16&0xffff0000ffff | w14<<16&0xff000000ff0000
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w14 >> 8 & 0xffffff00ffffff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w15 >> 0 & 0xffffff00ffffff
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>24&0xff000000ff | w16<<8&0xffff0000ffff00
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>16&0xffff0000ffff | w17<<16&0xff000000ff0000
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w17 >> 8 & 0xffffff00ffffff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w18 >> 0 & 0xffffff00ffffff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>24&0xff000000ff | w19<<8&0xffff0000ffff00
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>16&0xffff0000ffff | w20<<16&0xff000000ff0000
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w20 >> 8 & 0xffffff00ffffff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w21 >> 0 & 0xffffff00ffffff
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w21>>24&0xff000000ff | w22<<8&0xffff0000ffff00
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w23 := binary.LittleEndian.Uint64(s[736:])
-		v = w22>>16&0xffff0000ffff | w23<<16&0xff000000ff0000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w23 >> 8 & 0xffffff00ffffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes24Go((*[250]uint32)(dst[lane:]), (*[744]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes24Go(d *[250]uint32, s *[744]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0xffffff00ffffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>24&0xff000000ff | w1<<8&0xffff0000ffff00
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>16&0xffff0000ffff | w2<<16&0xff000000ff0000
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	v = w2 >> 8 & 0xffffff00ffffff
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w3 >> 0 & 0xffffff00ffffff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>24&0xff000000ff | w4<<8&0xffff0000ffff00
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>16&0xffff0000ffff | w5<<16&0xff000000ff0000
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w5 >> 8 & 0xffffff00ffffff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w6 >> 0 & 0xffffff00ffffff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>24&0xff000000ff | w7<<8&0xffff0000ffff00
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>16&0xffff0000ffff | w8<<16&0xff000000ff0000
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	v = w8 >> 8 & 0xffffff00ffffff
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w9 >> 0 & 0xffffff00ffffff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>24&0xff000000ff | w10<<8&0xffff0000ffff00
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>16&0xffff0000ffff | w11<<16&0xff000000ff0000
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w11 >> 8 & 0xffffff00ffffff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w12 >> 0 & 0xffffff00ffffff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>24&0xff000000ff | w13<<8&0xffff0000ffff00
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>16&0xffff0000ffff | w14<<16&0xff000000ff0000
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w14 >> 8 & 0xffffff00ffffff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w15 >> 0 & 0xffffff00ffffff
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>24&0xff000000ff | w16<<8&0xffff0000ffff00
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>16&0xffff0000ffff | w17<<16&0xff000000ff0000
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w17 >> 8 & 0xffffff00ffffff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w18 >> 0 & 0xffffff00ffffff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>24&0xff000000ff | w19<<8&0xffff0000ffff00
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>16&0xffff0000ffff | w20<<16&0xff000000ff0000
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w20 >> 8 & 0xffffff00ffffff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w21 >> 0 & 0xffffff00ffffff
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w21>>24&0xff000000ff | w22<<8&0xffff0000ffff00
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w23 := binary.LittleEndian.Uint64(s[736:])
+	v = w22>>16&0xffff0000ffff | w23<<16&0xff000000ff0000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w23 >> 8 & 0xffffff00ffffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical24Go(dst *[768]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[744]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0xffffff00ffffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 8 & 0xffff0000ffff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 16 & 0xff000000ff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[64:], w)
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w = v & 0xffffff00ffffff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 8 & 0xffff0000ffff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 16 & 0xff000000ff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[160:], w)
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w = v & 0xffffff00ffffff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 8 & 0xffff0000ffff
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 16 & 0xff000000ff
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[256:], w)
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w = v & 0xffffff00ffffff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 8 & 0xffff0000ffff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 16 & 0xff000000ff
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[352:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0xffffff00ffffff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 8 & 0xffff0000ffff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 16 & 0xff000000ff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[448:], w)
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w = v & 0xffffff00ffffff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 8 & 0xffff0000ffff
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 16 & 0xff000000ff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[544:], w)
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w = v & 0xffffff00ffffff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 8 & 0xffff0000ffff
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 16 & 0xff000000ff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[640:], w)
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w = v & 0xffffff00ffffff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[672:], w)
-		w = v >> 8 & 0xffff0000ffff
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[704:], w)
-		w = v >> 16 & 0xff000000ff
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[736:], w)
+		packLanes24Go((*[744]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes24Go(d *[744]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0xffffff00ffffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 8 & 0xffff0000ffff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 16 & 0xff000000ff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[64:], w)
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w = v & 0xffffff00ffffff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 8 & 0xffff0000ffff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 16 & 0xff000000ff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[160:], w)
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w = v & 0xffffff00ffffff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 8 & 0xffff0000ffff
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 16 & 0xff000000ff
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[256:], w)
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w = v & 0xffffff00ffffff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 8 & 0xffff0000ffff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 16 & 0xff000000ff
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[352:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0xffffff00ffffff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 8 & 0xffff0000ffff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 16 & 0xff000000ff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[448:], w)
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w = v & 0xffffff00ffffff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 8 & 0xffff0000ffff
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 16 & 0xff000000ff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[544:], w)
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w = v & 0xffffff00ffffff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 8 & 0xffff0000ffff
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 16 & 0xff000000ff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[640:], w)
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w = v & 0xffffff00ffffff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[672:], w)
+	w = v >> 8 & 0xffff0000ffff
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[704:], w)
+	w = v >> 16 & 0xff000000ff
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[736:], w)
 }
 
 func unpackVertical25Go(dst *[BlockSize]uint32, src *[800]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[776]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x1ffffff01ffffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>25&0x7f0000007f | w1<<7&0x1ffff8001ffff80
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>18&0x3fff00003fff | w2<<14&0x1ffc00001ffc000
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>11&0x1fffff001fffff | w3<<21&0x1e0000001e00000
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		v = w3 >> 4 & 0x1ffffff01ffffff
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>29&0x700000007 | w4<<3&0x1fffff801fffff8
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>22&0x3ff000003ff | w5<<10&0x1fffc0001fffc00
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>15&0x1ffff0001ffff | w6<<17&0x1fe000001fe0000
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>8&0xffffff00ffffff | w7<<24&0x100000001000000
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		v = w7 >> 1 & 0x1ffffff01ffffff
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>26&0x3f0000003f | w8<<6&0x1ffffc001ffffc0
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>19&0x1fff00001fff | w9<<13&0x1ffe00001ffe000
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>12&0xfffff000fffff | w10<<20&0x1f0000001f00000
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		v = w10 >> 5 & 0x1ffffff01ffffff
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>30&0x300000003 | w11<<2&0x1fffffc01fffffc
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>23&0x1ff000001ff | w12<<9&0x1fffe0001fffe00
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>16&0xffff0000ffff | w13<<16&0x1ff000001ff0000
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>9&0x7fffff007fffff | w14<<23&0x180000001800000
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		v = w14 >> 2 & 0x1ffffff01ffffff
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>27&0x1f0000001f | w15<<5&0x1ffffe001ffffe0
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>20&0xfff00000fff | w16<<12&0x1fff00001fff000
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>13&0x7ffff0007ffff | w17<<19&0x1f8000001f80000
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		v = w17 >> 6 & 0x1ffffff01ffffff
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>31&0x100000001 | w18<<1&0x1fffffe01fffffe
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>24&0xff000000ff | w19<<8&0x1ffff0001ffff00
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>17&0x7fff00007fff | w20<<15&0x1ff800001ff8000
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w20>>10&0x3fffff003fffff | w21<<22&0x1c0000001c00000
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		v = w21 >> 3 & 0x1ffffff01ffffff
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w21>>28&0xf0000000f | w22<<4&0x1fffff001fffff0
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w23 := binary.LittleEndian.Uint64(s[736:])
-		v = w22>>21&0x7ff000007ff | w23<<11&0x1fff80001fff800
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w24 := binary.LittleEndian.Uint64(s[768:])
-		v = w23>>14&0x3ffff0003ffff | w24<<18&0x1fc000001fc0000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w24 >> 7 & 0x1ffffff01ffffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes25Go((*[250]uint32)(dst[lane:]), (*[776]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes25Go(d *[250]uint32, s *[776]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x1ffffff01ffffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>25&0x7f0000007f | w1<<7&0x1ffff8001ffff80
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>18&0x3fff00003fff | w2<<14&0x1ffc00001ffc000
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>11&0x1fffff001fffff | w3<<21&0x1e0000001e00000
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	v = w3 >> 4 & 0x1ffffff01ffffff
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>29&0x700000007 | w4<<3&0x1fffff801fffff8
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>22&0x3ff000003ff | w5<<10&0x1fffc0001fffc00
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>15&0x1ffff0001ffff | w6<<17&0x1fe000001fe0000
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>8&0xffffff00ffffff | w7<<24&0x100000001000000
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	v = w7 >> 1 & 0x1ffffff01ffffff
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>26&0x3f0000003f | w8<<6&0x1ffffc001ffffc0
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>19&0x1fff00001fff | w9<<13&0x1ffe00001ffe000
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>12&0xfffff000fffff | w10<<20&0x1f0000001f00000
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	v = w10 >> 5 & 0x1ffffff01ffffff
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>30&0x300000003 | w11<<2&0x1fffffc01fffffc
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>23&0x1ff000001ff | w12<<9&0x1fffe0001fffe00
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>16&0xffff0000ffff | w13<<16&0x1ff000001ff0000
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>9&0x7fffff007fffff | w14<<23&0x180000001800000
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	v = w14 >> 2 & 0x1ffffff01ffffff
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>27&0x1f0000001f | w15<<5&0x1ffffe001ffffe0
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>20&0xfff00000fff | w16<<12&0x1fff00001fff000
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>13&0x7ffff0007ffff | w17<<19&0x1f8000001f80000
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	v = w17 >> 6 & 0x1ffffff01ffffff
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>31&0x100000001 | w18<<1&0x1fffffe01fffffe
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>24&0xff000000ff | w19<<8&0x1ffff0001ffff00
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>17&0x7fff00007fff | w20<<15&0x1ff800001ff8000
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w20>>10&0x3fffff003fffff | w21<<22&0x1c0000001c00000
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	v = w21 >> 3 & 0x1ffffff01ffffff
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w21>>28&0xf0000000f | w22<<4&0x1fffff001fffff0
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w23 := binary.LittleEndian.Uint64(s[736:])
+	v = w22>>21&0x7ff000007ff | w23<<11&0x1fff80001fff800
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w24 := binary.LittleEndian.Uint64(s[768:])
+	v = w23>>14&0x3ffff0003ffff | w24<<18&0x1fc000001fc0000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w24 >> 7 & 0x1ffffff01ffffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical25Go(dst *[800]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[776]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x1ffffff01ffffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 7 & 0x3ffff0003ffff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 14 & 0x7ff000007ff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x1fffff001fffff << 11
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 21 & 0xf0000000f
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0x1ffffff01ffffff << 4
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 3 & 0x3fffff003fffff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 10 & 0x7fff00007fff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x1ffff0001ffff << 15
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 17 & 0xff000000ff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 24 & 0x100000001
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x1ffffff01ffffff << 1
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 6 & 0x7ffff0007ffff
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 13 & 0xfff00000fff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 20 & 0x1f0000001f
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x1ffffff01ffffff << 5
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 2 & 0x7fffff007fffff
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 9 & 0xffff0000ffff
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 16 & 0x1ff000001ff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x7fffff007fffff << 9
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 23 & 0x300000003
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x1ffffff01ffffff << 2
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 5 & 0xfffff000fffff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 12 & 0x1fff00001fff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x7ffff0007ffff << 13
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 19 & 0x3f0000003f
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x1ffffff01ffffff << 6
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 1 & 0xffffff00ffffff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 8 & 0x1ffff0001ffff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x7fff00007fff << 17
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 15 & 0x3ff000003ff
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[640:], w)
-		w = v >> 22 & 0x700000007
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x1ffffff01ffffff << 3
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[672:], w)
-		w = v >> 4 & 0x1fffff001fffff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[704:], w)
-		w = v >> 11 & 0x3fff00003fff
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[736:], w)
-		w = v >> 18 & 0x7f0000007f
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x1ffffff01ffffff << 7
-		binary.LittleEndian.PutUint64(d[768:], w)
+		packLanes25Go((*[776]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes25Go(d *[776]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x1ffffff01ffffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 7 & 0x3ffff0003ffff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 14 & 0x7ff000007ff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x1fffff001fffff << 11
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 21 & 0xf0000000f
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0x1ffffff01ffffff << 4
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 3 & 0x3fffff003fffff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 10 & 0x7fff00007fff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x1ffff0001ffff << 15
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 17 & 0xff000000ff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 24 & 0x100000001
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x1ffffff01ffffff << 1
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 6 & 0x7ffff0007ffff
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 13 & 0xfff00000fff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 20 & 0x1f0000001f
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x1ffffff01ffffff << 5
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 2 & 0x7fffff007fffff
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 9 & 0xffff0000ffff
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 16 & 0x1ff000001ff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x7fffff007fffff << 9
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 23 & 0x300000003
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x1ffffff01ffffff << 2
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 5 & 0xfffff000fffff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 12 & 0x1fff00001fff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x7ffff0007ffff << 13
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 19 & 0x3f0000003f
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x1ffffff01ffffff << 6
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 1 & 0xffffff00ffffff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 8 & 0x1ffff0001ffff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x7fff00007fff << 17
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 15 & 0x3ff000003ff
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[640:], w)
+	w = v >> 22 & 0x700000007
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x1ffffff01ffffff << 3
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[672:], w)
+	w = v >> 4 & 0x1fffff001fffff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[704:], w)
+	w = v >> 11 & 0x3fff00003fff
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[736:], w)
+	w = v >> 18 & 0x7f0000007f
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x1ffffff01ffffff << 7
+	binary.LittleEndian.PutUint64(d[768:], w)
 }
 
 func unpackVertical26Go(dst *[BlockSize]uint32, src *[832]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[808]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x3ffffff03ffffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>26&0x3f0000003f | w1<<6&0x3ffffc003ffffc0
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>20&0xfff00000fff | w2<<12&0x3fff00003fff000
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>14&0x3ffff0003ffff | w3<<18&0x3fc000003fc0000
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>8&0xffffff00ffffff | w4<<24&0x300000003000000
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		v = w4 >> 2 & 0x3ffffff03ffffff
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>28&0xf0000000f | w5<<4&0x3fffff003fffff0
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>22&0x3ff000003ff | w6<<10&0x3fffc0003fffc00
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>16&0xffff0000ffff | w7<<16&0x3ff000003ff0000
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>10&0x3fffff003fffff | w8<<22&0x3c0000003c00000
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w8 >> 4 & 0x3ffffff03ffffff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>30&0x300000003 | w9<<2&0x3fffffc03fffffc
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>24&0xff000000ff | w10<<8&0x3ffff0003ffff00
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>18&0x3fff00003fff | w11<<14&0x3ffc00003ffc000
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>12&0xfffff000fffff | w12<<20&0x3f0000003f00000
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w12 >> 6 & 0x3ffffff03ffffff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w13 >> 0 & 0x3ffffff03ffffff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>26&0x3f0000003f | w14<<6&0x3ffffc003ffffc0
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>20&0xfff00000fff | w15<<12&0x3fff00003fff000
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>14&0x3ffff0003ffff | w16<<18&0x3fc000003fc0000
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>8&0xffffff00ffffff | w17<<24&0x300000003000000
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w17 >> 2 & 0x3ffffff03ffffff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>28&0xf0000000f | w18<<4&0x3fffff003fffff0
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>22&0x3ff000003ff | w19<<10&0x3fffc0003fffc00
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>16&0xffff0000ffff | w20<<16&0x3ff000003ff0000
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w20>>10&0x3fffff003fffff | w21<<22&0x3c0000003c00000
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		v = w21 >> 4 & 0x3ffffff03ffffff
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w21>>30&0x300000003 | w22<<2&0x3fffffc03fffffc
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w23 := binary.LittleEndian.Uint64(s[736:])
-		v = w22>>24&0xff000000ff | w23<<8&0x3ffff0003ffff00
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w24 := binary.LittleEndian.Uint64(s[768:])
-		v = w23>>18&0x3fff00003fff | w24<<14&0x3ffc00003ffc000
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w25 := binary.LittleEndian.Uint64(s[800:])
-		v = w24>>12&0xfffff000fffff | w25<<20&0x3f0000003f00000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w25 >> 6 & 0x3ffffff03ffffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes26Go((*[250]uint32)(dst[lane:]), (*[808]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes26Go(d *[250]uint32, s *[808]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x3ffffff03ffffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>26&0x3f0000003f | w1<<6&0x3ffffc003ffffc0
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>20&0xfff00000fff | w2<<12&0x3fff00003fff000
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>14&0x3ffff0003ffff | w3<<18&0x3fc000003fc0000
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>8&0xffffff00ffffff | w4<<24&0x300000003000000
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	v = w4 >> 2 & 0x3ffffff03ffffff
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>28&0xf0000000f | w5<<4&0x3fffff003fffff0
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>22&0x3ff000003ff | w6<<10&0x3fffc0003fffc00
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>16&0xffff0000ffff | w7<<16&0x3ff000003ff0000
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>10&0x3fffff003fffff | w8<<22&0x3c0000003c00000
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w8 >> 4 & 0x3ffffff03ffffff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>30&0x300000003 | w9<<2&0x3fffffc03fffffc
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>24&0xff000000ff | w10<<8&0x3ffff0003ffff00
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>18&0x3fff00003fff | w11<<14&0x3ffc00003ffc000
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>12&0xfffff000fffff | w12<<20&0x3f0000003f00000
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w12 >> 6 & 0x3ffffff03ffffff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w13 >> 0 & 0x3ffffff03ffffff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>26&0x3f0000003f | w14<<6&0x3ffffc003ffffc0
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>20&0xfff00000fff | w15<<12&0x3fff00003fff000
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>14&0x3ffff0003ffff | w16<<18&0x3fc000003fc0000
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>8&0xffffff00ffffff | w17<<24&0x300000003000000
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w17 >> 2 & 0x3ffffff03ffffff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>28&0xf0000000f | w18<<4&0x3fffff003fffff0
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>22&0x3ff000003ff | w19<<10&0x3fffc0003fffc00
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>16&0xffff0000ffff | w20<<16&0x3ff000003ff0000
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w20>>10&0x3fffff003fffff | w21<<22&0x3c0000003c00000
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	v = w21 >> 4 & 0x3ffffff03ffffff
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w21>>30&0x300000003 | w22<<2&0x3fffffc03fffffc
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w23 := binary.LittleEndian.Uint64(s[736:])
+	v = w22>>24&0xff000000ff | w23<<8&0x3ffff0003ffff00
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w24 := binary.LittleEndian.Uint64(s[768:])
+	v = w23>>18&0x3fff00003fff | w24<<14&0x3ffc00003ffc000
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w25 := binary.LittleEndian.Uint64(s[800:])
+	v = w24>>12&0xfffff000fffff | w25<<20&0x3f0000003f00000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w25 >> 6 & 0x3ffffff03ffffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical26Go(dst *[832]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[808]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x3ffffff03ffffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 6 & 0xfffff000fffff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 12 & 0x3fff00003fff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 18 & 0xff000000ff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 24 & 0x300000003
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x3ffffff03ffffff << 2
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 4 & 0x3fffff003fffff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 10 & 0xffff0000ffff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 16 & 0x3ff000003ff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 22 & 0xf0000000f
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x3ffffff03ffffff << 4
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 2 & 0xffffff00ffffff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 8 & 0x3ffff0003ffff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 14 & 0xfff00000fff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 20 & 0x3f0000003f
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x3ffffff03ffffff << 6
-		binary.LittleEndian.PutUint64(d[384:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0x3ffffff03ffffff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 6 & 0xfffff000fffff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 12 & 0x3fff00003fff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 18 & 0xff000000ff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 24 & 0x300000003
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x3ffffff03ffffff << 2
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 4 & 0x3fffff003fffff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 10 & 0xffff0000ffff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 16 & 0x3ff000003ff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[640:], w)
-		w = v >> 22 & 0xf0000000f
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x3ffffff03ffffff << 4
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[672:], w)
-		w = v >> 2 & 0xffffff00ffffff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[704:], w)
-		w = v >> 8 & 0x3ffff0003ffff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[736:], w)
-		w = v >> 14 & 0xfff00000fff
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[768:], w)
-		w = v >> 20 & 0x3f0000003f
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x3ffffff03ffffff << 6
-		binary.LittleEndian.PutUint64(d[800:], w)
+		packLanes26Go((*[808]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes26Go(d *[808]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x3ffffff03ffffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 6 & 0xfffff000fffff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 12 & 0x3fff00003fff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 18 & 0xff000000ff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 24 & 0x300000003
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x3ffffff03ffffff << 2
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 4 & 0x3fffff003fffff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 10 & 0xffff0000ffff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 16 & 0x3ff000003ff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 22 & 0xf0000000f
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x3ffffff03ffffff << 4
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 2 & 0xffffff00ffffff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 8 & 0x3ffff0003ffff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 14 & 0xfff00000fff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 20 & 0x3f0000003f
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x3ffffff03ffffff << 6
+	binary.LittleEndian.PutUint64(d[384:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0x3ffffff03ffffff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 6 & 0xfffff000fffff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 12 & 0x3fff00003fff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 18 & 0xff000000ff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 24 & 0x300000003
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x3ffffff03ffffff << 2
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 4 & 0x3fffff003fffff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 10 & 0xffff0000ffff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 16 & 0x3ff000003ff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[640:], w)
+	w = v >> 22 & 0xf0000000f
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x3ffffff03ffffff << 4
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[672:], w)
+	w = v >> 2 & 0xffffff00ffffff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[704:], w)
+	w = v >> 8 & 0x3ffff0003ffff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[736:], w)
+	w = v >> 14 & 0xfff00000fff
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[768:], w)
+	w = v >> 20 & 0x3f0000003f
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x3ffffff03ffffff << 6
+	binary.LittleEndian.PutUint64(d[800:], w)
 }
 
 func unpackVertical27Go(dst *[BlockSize]uint32, src *[864]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[840]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x7ffffff07ffffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>27&0x1f0000001f | w1<<5&0x7ffffe007ffffe0
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>22&0x3ff000003ff | w2<<10&0x7fffc0007fffc00
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>17&0x7fff00007fff | w3<<15&0x7ff800007ff8000
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>12&0xfffff000fffff | w4<<20&0x7f0000007f00000
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>7&0x1ffffff01ffffff | w5<<25&0x600000006000000
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		v = w5 >> 2 & 0x7ffffff07ffffff
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>29&0x700000007 | w6<<3&0x7fffff807fffff8
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>24&0xff000000ff | w7<<8&0x7ffff0007ffff00
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>19&0x1fff00001fff | w8<<13&0x7ffe00007ffe000
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>14&0x3ffff0003ffff | w9<<18&0x7fc000007fc0000
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>9&0x7fffff007fffff | w10<<23&0x780000007800000
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		v = w10 >> 4 & 0x7ffffff07ffffff
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>31&0x100000001 | w11<<1&0x7fffffe07fffffe
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>26&0x3f0000003f | w12<<6&0x7ffffc007ffffc0
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>21&0x7ff000007ff | w13<<11&0x7fff80007fff800
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>16&0xffff0000ffff | w14<<16&0x7ff000007ff0000
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>11&0x1fffff001fffff | w15<<21&0x7e0000007e00000
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>6&0x3ffffff03ffffff | w16<<26&0x400000004000000
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		v = w16 >> 1 & 0x7ffffff07ffffff
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>28&0xf0000000f | w17<<4&0x7fffff007fffff0
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>23&0x1ff000001ff | w18<<9&0x7fffe0007fffe00
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>18&0x3fff00003fff | w19<<14&0x7ffc00007ffc000
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>13&0x7ffff0007ffff | w20<<19&0x7f8000007f80000
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w20>>8&0xffffff00ffffff | w21<<24&0x700000007000000
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		v = w21 >> 3 & 0x7ffffff07ffffff
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w21>>30&0x300000003 | w22<<2&0x7fffffc07fffffc
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w23 := binary.LittleEndian.Uint64(s[736:])
-		v = w22>>25&0x7f0000007f | w23<<7&0x7ffff8007ffff80
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w24 := binary.LittleEndian.Uint64(s[768:])
-		v = w23>>20&0xfff00000fff | w24<<12&0x7fff00007fff000
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w25 := binary.LittleEndian.Uint64(s[800:])
-		v = w24>>15&0x1ffff0001ffff | w25<<17&0x7fe000007fe0000
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w26 := binary.LittleEndian.Uint64(s[832:])
-		v = w25>>10&0x3fffff003fffff | w26<<22&0x7c0000007c00000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w26 >> 5 & 0x7ffffff07ffffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes27Go((*[250]uint32)(dst[lane:]), (*[840]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes27Go(d *[250]uint32, s *[840]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x7ffffff07ffffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>27&0x1f0000001f | w1<<5&0x7ffffe007ffffe0
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>22&0x3ff000003ff | w2<<10&0x7fffc0007fffc00
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>17&0x7fff00007fff | w3<<15&0x7ff800007ff8000
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>12&0xfffff000fffff | w4<<20&0x7f0000007f00000
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>7&0x1ffffff01ffffff | w5<<25&0x600000006000000
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	v = w5 >> 2 & 0x7ffffff07ffffff
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>29&0x700000007 | w6<<3&0x7fffff807fffff8
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>24&0xff000000ff | w7<<8&0x7ffff0007ffff00
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>19&0x1fff00001fff | w8<<13&0x7ffe00007ffe000
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>14&0x3ffff0003ffff | w9<<18&0x7fc000007fc0000
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>9&0x7fffff007fffff | w10<<23&0x780000007800000
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	v = w10 >> 4 & 0x7ffffff07ffffff
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>31&0x100000001 | w11<<1&0x7fffffe07fffffe
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>26&0x3f0000003f | w12<<6&0x7ffffc007ffffc0
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>21&0x7ff000007ff | w13<<11&0x7fff80007fff800
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>16&0xffff0000ffff | w14<<16&0x7ff000007ff0000
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>11&0x1fffff001fffff | w15<<21&0x7e0000007e00000
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>6&0x3ffffff03ffffff | w16<<26&0x400000004000000
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	v = w16 >> 1 & 0x7ffffff07ffffff
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>28&0xf0000000f | w17<<4&0x7fffff007fffff0
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>23&0x1ff000001ff | w18<<9&0x7fffe0007fffe00
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>18&0x3fff00003fff | w19<<14&0x7ffc00007ffc000
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>13&0x7ffff0007ffff | w20<<19&0x7f8000007f80000
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w20>>8&0xffffff00ffffff | w21<<24&0x700000007000000
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	v = w21 >> 3 & 0x7ffffff07ffffff
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w21>>30&0x300000003 | w22<<2&0x7fffffc07fffffc
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w23 := binary.LittleEndian.Uint64(s[736:])
+	v = w22>>25&0x7f0000007f | w23<<7&0x7ffff8007ffff80
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w24 := binary.LittleEndian.Uint64(s[768:])
+	v = w23>>20&0xfff00000fff | w24<<12&0x7fff00007fff000
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w25 := binary.LittleEndian.Uint64(s[800:])
+	v = w24>>15&0x1ffff0001ffff | w25<<17&0x7fe000007fe0000
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w26 := binary.LittleEndian.Uint64(s[832:])
+	v = w25>>10&0x3fffff003fffff | w26<<22&0x7c0000007c00000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w26 >> 5 & 0x7ffffff07ffffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical27Go(dst *[864]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[840]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x7ffffff07ffffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 5 & 0x3fffff003fffff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 10 & 0x1ffff0001ffff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x7fff00007fff << 17
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 15 & 0xfff00000fff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 20 & 0x7f0000007f
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x1ffffff01ffffff << 7
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 25 & 0x300000003
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x7ffffff07ffffff << 2
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 3 & 0xffffff00ffffff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 8 & 0x7ffff0007ffff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 13 & 0x3fff00003fff
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 18 & 0x1ff000001ff
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x7fffff007fffff << 9
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 23 & 0xf0000000f
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0x7ffffff07ffffff << 4
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 1 & 0x3ffffff03ffffff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 6 & 0x1fffff001fffff
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 11 & 0xffff0000ffff
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 16 & 0x7ff000007ff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x1fffff001fffff << 11
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 21 & 0x3f0000003f
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x3ffffff03ffffff << 6
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 26 & 0x100000001
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x7ffffff07ffffff << 1
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 4 & 0x7fffff007fffff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 9 & 0x3ffff0003ffff
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 14 & 0x1fff00001fff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x7ffff0007ffff << 13
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 19 & 0xff000000ff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[640:], w)
-		w = v >> 24 & 0x700000007
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x7ffffff07ffffff << 3
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[672:], w)
-		w = v >> 2 & 0x1ffffff01ffffff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[704:], w)
-		w = v >> 7 & 0xfffff000fffff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[736:], w)
-		w = v >> 12 & 0x7fff00007fff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x1ffff0001ffff << 15
-		binary.LittleEndian.PutUint64(d[768:], w)
-		w = v >> 17 & 0x3ff000003ff
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[800:], w)
-		w = v >> 22 & 0x1f0000001f
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x7ffffff07ffffff << 5
-		binary.LittleEndian.PutUint64(d[832:], w)
+		packLanes27Go((*[840]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes27Go(d *[840]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x7ffffff07ffffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 5 & 0x3fffff003fffff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 10 & 0x1ffff0001ffff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x7fff00007fff << 17
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 15 & 0xfff00000fff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 20 & 0x7f0000007f
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x1ffffff01ffffff << 7
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 25 & 0x300000003
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x7ffffff07ffffff << 2
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 3 & 0xffffff00ffffff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 8 & 0x7ffff0007ffff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 13 & 0x3fff00003fff
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 18 & 0x1ff000001ff
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x7fffff007fffff << 9
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 23 & 0xf0000000f
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0x7ffffff07ffffff << 4
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 1 & 0x3ffffff03ffffff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 6 & 0x1fffff001fffff
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 11 & 0xffff0000ffff
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 16 & 0x7ff000007ff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x1fffff001fffff << 11
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 21 & 0x3f0000003f
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x3ffffff03ffffff << 6
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 26 & 0x100000001
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x7ffffff07ffffff << 1
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 4 & 0x7fffff007fffff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 9 & 0x3ffff0003ffff
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 14 & 0x1fff00001fff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x7ffff0007ffff << 13
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 19 & 0xff000000ff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[640:], w)
+	w = v >> 24 & 0x700000007
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x7ffffff07ffffff << 3
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[672:], w)
+	w = v >> 2 & 0x1ffffff01ffffff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[704:], w)
+	w = v >> 7 & 0xfffff000fffff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[736:], w)
+	w = v >> 12 & 0x7fff00007fff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x1ffff0001ffff << 15
+	binary.LittleEndian.PutUint64(d[768:], w)
+	w = v >> 17 & 0x3ff000003ff
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[800:], w)
+	w = v >> 22 & 0x1f0000001f
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x7ffffff07ffffff << 5
+	binary.LittleEndian.PutUint64(d[832:], w)
 }
 
 func unpackVertical28Go(dst *[BlockSize]uint32, src *[896]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[872]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0xfffffff0fffffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>28&0xf0000000f | w1<<4&0xffffff00ffffff0
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>24&0xff000000ff | w2<<8&0xfffff000fffff00
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>20&0xfff00000fff | w3<<12&0xffff0000ffff000
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>16&0xffff0000ffff | w4<<16&0xfff00000fff0000
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>12&0xfffff000fffff | w5<<20&0xff000000ff00000
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>8&0xffffff00ffffff | w6<<24&0xf0000000f000000
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		v = w6 >> 4 & 0xfffffff0fffffff
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w7 >> 0 & 0xfffffff0fffffff
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>28&0xf0000000f | w8<<4&0xffffff00ffffff0
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>24&0xff000000ff | w9<<8&0xfffff000fffff00
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>20&0xfff00000fff | w10<<12&0xffff0000ffff000
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>16&0xffff0000ffff | w11<<16&0xfff00000fff0000
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>12&0xfffff000fffff | w12<<20&0xff000000ff00000
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>8&0xffffff00ffffff | w13<<24&0xf0000000f000000
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w13 >> 4 & 0xfffffff0fffffff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w14 >> 0 & 0xfffffff0fffffff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>28&0xf0000000f | w15<<4&0xffffff00ffffff0
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>24&0xff000000ff | w16<<8&0xfffff000fffff00
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>20&0xfff00000fff | w17<<12&0xffff0000ffff000
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>16&0xffff0000ffff | w18<<16&0xfff00000fff0000
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>12&0xfffff000fffff | w19<<20&0xff000000ff00000
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>8&0xffffff00ffffff | w20<<24&0xf0000000f000000
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		v = w20 >> 4 & 0xfffffff0fffffff
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w21 >> 0 & 0xfffffff0fffffff
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w21>>28&0xf0000000f | w22<<4&0xffffff00ffffff0
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w23 := binary.LittleEndian.Uint64(s[736:])
-		v = w22>>24&0xff000000ff | w23<<8&0xfffff000fffff00
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w24 := binary.LittleEndian.Uint64(s[768:])
-		v = w23>>20&0xfff00000fff | w24<<12&0xffff0000ffff000
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w25 := binary.LittleEndian.Uint64(s[800:])
-		v = w24>>16&0xffff0000ffff | w25<<16&0xfff00000fff0000
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w26 := binary.LittleEndian.Uint64(s[832:])
-		v = w25>>12&0xfffff000fffff | w26<<20&0xff000000ff00000
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w27 := binary.LittleEndian.Uint64(s[864:])
-		v = w26>>8&0xffffff00ffffff | w27<<24&0xf0000000f000000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w27 >> 4 & 0xfffffff0fffffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes28Go((*[250]uint32)(dst[lane:]), (*[872]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes28Go(d *[250]uint32, s *[872]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0xfffffff0fffffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>28&0xf0000000f | w1<<4&0xffffff00ffffff0
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>24&0xff000000ff | w2<<8&0xfffff000fffff00
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>20&0xfff00000fff | w3<<12&0xffff0000ffff000
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>16&0xffff0000ffff | w4<<16&0xfff00000fff0000
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>12&0xfffff000fffff | w5<<20&0xff000000ff00000
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>8&0xffffff00ffffff | w6<<24&0xf0000000f000000
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	v = w6 >> 4 & 0xfffffff0fffffff
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w7 >> 0 & 0xfffffff0fffffff
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>28&0xf0000000f | w8<<4&0xffffff00ffffff0
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>24&0xff000000ff | w9<<8&0xfffff000fffff00
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>20&0xfff00000fff | w10<<12&0xffff0000ffff000
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>16&0xffff0000ffff | w11<<16&0xfff00000fff0000
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>12&0xfffff000fffff | w12<<20&0xff000000ff00000
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>8&0xffffff00ffffff | w13<<24&0xf0000000f000000
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w13 >> 4 & 0xfffffff0fffffff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w14 >> 0 & 0xfffffff0fffffff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>28&0xf0000000f | w15<<4&0xffffff00ffffff0
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>24&0xff000000ff | w16<<8&0xfffff000fffff00
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>20&0xfff00000fff | w17<<12&0xffff0000ffff000
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>16&0xffff0000ffff | w18<<16&0xfff00000fff0000
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>12&0xfffff000fffff | w19<<20&0xff000000ff00000
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>8&0xffffff00ffffff | w20<<24&0xf0000000f000000
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	v = w20 >> 4 & 0xfffffff0fffffff
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w21 >> 0 & 0xfffffff0fffffff
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w21>>28&0xf0000000f | w22<<4&0xffffff00ffffff0
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w23 := binary.LittleEndian.Uint64(s[736:])
+	v = w22>>24&0xff000000ff | w23<<8&0xfffff000fffff00
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w24 := binary.LittleEndian.Uint64(s[768:])
+	v = w23>>20&0xfff00000fff | w24<<12&0xffff0000ffff000
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w25 := binary.LittleEndian.Uint64(s[800:])
+	v = w24>>16&0xffff0000ffff | w25<<16&0xfff00000fff0000
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w26 := binary.LittleEndian.Uint64(s[832:])
+	v = w25>>12&0xfffff000fffff | w26<<20&0xff000000ff00000
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w27 := binary.LittleEndian.Uint64(s[864:])
+	v = w26>>8&0xffffff00ffffff | w27<<24&0xf0000000f000000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w27 >> 4 & 0xfffffff0fffffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical28Go(dst *[896]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[872]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0xfffffff0fffffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 4 & 0xffffff00ffffff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 8 & 0xfffff000fffff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 12 & 0xffff0000ffff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 16 & 0xfff00000fff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 20 & 0xff000000ff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 24 & 0xf0000000f
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0xfffffff0fffffff << 4
-		binary.LittleEndian.PutUint64(d[192:], w)
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w = v & 0xfffffff0fffffff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 4 & 0xffffff00ffffff
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 8 & 0xfffff000fffff
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 12 & 0xffff0000ffff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 16 & 0xfff00000fff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 20 & 0xff000000ff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 24 & 0xf0000000f
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0xfffffff0fffffff << 4
-		binary.LittleEndian.PutUint64(d[416:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0xfffffff0fffffff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 4 & 0xffffff00ffffff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 8 & 0xfffff000fffff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 12 & 0xffff0000ffff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 16 & 0xfff00000fff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 20 & 0xff000000ff
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 24 & 0xf0000000f
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0xfffffff0fffffff << 4
-		binary.LittleEndian.PutUint64(d[640:], w)
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w = v & 0xfffffff0fffffff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[672:], w)
-		w = v >> 4 & 0xffffff00ffffff
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[704:], w)
-		w = v >> 8 & 0xfffff000fffff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[736:], w)
-		w = v >> 12 & 0xffff0000ffff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[768:], w)
-		w = v >> 16 & 0xfff00000fff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[800:], w)
-		w = v >> 20 & 0xff000000ff
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[832:], w)
-		w = v >> 24 & 0xf0000000f
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0xfffffff0fffffff << 4
-		binary.LittleEndian.PutUint64(d[864:], w)
+		packLanes28Go((*[872]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes28Go(d *[872]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0xfffffff0fffffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 4 & 0xffffff00ffffff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 8 & 0xfffff000fffff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 12 & 0xffff0000ffff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 16 & 0xfff00000fff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 20 & 0xff000000ff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 24 & 0xf0000000f
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0xfffffff0fffffff << 4
+	binary.LittleEndian.PutUint64(d[192:], w)
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w = v & 0xfffffff0fffffff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 4 & 0xffffff00ffffff
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 8 & 0xfffff000fffff
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 12 & 0xffff0000ffff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 16 & 0xfff00000fff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 20 & 0xff000000ff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 24 & 0xf0000000f
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0xfffffff0fffffff << 4
+	binary.LittleEndian.PutUint64(d[416:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0xfffffff0fffffff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 4 & 0xffffff00ffffff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 8 & 0xfffff000fffff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 12 & 0xffff0000ffff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 16 & 0xfff00000fff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 20 & 0xff000000ff
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 24 & 0xf0000000f
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0xfffffff0fffffff << 4
+	binary.LittleEndian.PutUint64(d[640:], w)
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w = v & 0xfffffff0fffffff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[672:], w)
+	w = v >> 4 & 0xffffff00ffffff
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[704:], w)
+	w = v >> 8 & 0xfffff000fffff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[736:], w)
+	w = v >> 12 & 0xffff0000ffff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[768:], w)
+	w = v >> 16 & 0xfff00000fff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[800:], w)
+	w = v >> 20 & 0xff000000ff
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[832:], w)
+	w = v >> 24 & 0xf0000000f
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0xfffffff0fffffff << 4
+	binary.LittleEndian.PutUint64(d[864:], w)
 }
 
 func unpackVertical29Go(dst *[BlockSize]uint32, src *[928]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[904]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x1fffffff1fffffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>29&0x700000007 | w1<<3&0x1ffffff81ffffff8
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>26&0x3f0000003f | w2<<6&0x1fffffc01fffffc0
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>23&0x1ff000001ff | w3<<9&0x1ffffe001ffffe00
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>20&0xfff00000fff | w4<<12&0x1ffff0001ffff000
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>17&0x7fff00007fff | w5<<15&0x1fff80001fff8000
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>14&0x3ffff0003ffff | w6<<18&0x1ffc00001ffc0000
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>11&0x1fffff001fffff | w7<<21&0x1fe000001fe00000
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>8&0xffffff00ffffff | w8<<24&0x1f0000001f000000
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>5&0x7ffffff07ffffff | w9<<27&0x1800000018000000
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		v = w9 >> 2 & 0x1fffffff1fffffff
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>31&0x100000001 | w10<<1&0x1ffffffe1ffffffe
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>28&0xf0000000f | w11<<4&0x1ffffff01ffffff0
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>25&0x7f0000007f | w12<<7&0x1fffff801fffff80
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>22&0x3ff000003ff | w13<<10&0x1ffffc001ffffc00
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>19&0x1fff00001fff | w14<<13&0x1fffe0001fffe000
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>16&0xffff0000ffff | w15<<16&0x1fff00001fff0000
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>13&0x7ffff0007ffff | w16<<19&0x1ff800001ff80000
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>10&0x3fffff003fffff | w17<<22&0x1fc000001fc00000
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>7&0x1ffffff01ffffff | w18<<25&0x1e0000001e000000
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>4&0xfffffff0fffffff | w19<<28&0x1000000010000000
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		v = w19 >> 1 & 0x1fffffff1fffffff
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>30&0x300000003 | w20<<2&0x1ffffffc1ffffffc
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w20>>27&0x1f0000001f | w21<<5&0x1fffffe01fffffe0
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w21>>24&0xff000000ff | w22<<8&0x1fffff001fffff00
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w23 := binary.LittleEndian.Uint64(s[736:])
-		v = w22>>21&0x7ff000007ff | w23<<11&0x1ffff8001ffff800
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w24 := binary.LittleEndian.Uint64(s[768:])
-		v = w23>>18&0x3fff00003fff | w24<<14&0x1fffc0001fffc000
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w25 := binary.LittleEndian.Uint64(s[800:])
-		v = w24>>15&0x1ffff0001ffff | w25<<17&0x1ffe00001ffe0000
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w26 := binary.LittleEndian.Uint64(s[832:])
-		v = w25>>12&0xfffff000fffff | w26<<20&0x1ff000001ff00000
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w27 := binary.LittleEndian.Uint64(s[864:])
-		v = w26>>9&0x7fffff007fffff | w27<<23&0x1f8000001f800000
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w28 := binary.LittleEndian.Uint64(s[896:])
-		v = w27>>6&0x3ffffff03ffffff | w28<<26&0x1c0000001c000000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w28 >> 3 & 0x1fffffff1fffffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes29Go((*[250]uint32)(dst[lane:]), (*[904]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes29Go(d *[250]uint32, s *[904]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x1fffffff1fffffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>29&0x700000007 | w1<<3&0x1ffffff81ffffff8
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>26&0x3f0000003f | w2<<6&0x1fffffc01fffffc0
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>23&0x1ff000001ff | w3<<9&0x1ffffe001ffffe00
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>20&0xfff00000fff | w4<<12&0x1ffff0001ffff000
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>17&0x7fff00007fff | w5<<15&0x1fff80001fff8000
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>14&0x3ffff0003ffff | w6<<18&0x1ffc00001ffc0000
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>11&0x1fffff001fffff | w7<<21&0x1fe000001fe00000
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>8&0xffffff00ffffff | w8<<24&0x1f0000001f000000
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>5&0x7ffffff07ffffff | w9<<27&0x1800000018000000
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	v = w9 >> 2 & 0x1fffffff1fffffff
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>31&0x100000001 | w10<<1&0x1ffffffe1ffffffe
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>28&0xf0000000f | w11<<4&0x1ffffff01ffffff0
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>25&0x7f0000007f | w12<<7&0x1fffff801fffff80
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>22&0x3ff000003ff | w13<<10&0x1ffffc001ffffc00
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>19&0x1fff00001fff | w14<<13&0x1fffe0001fffe000
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>16&0xffff0000ffff | w15<<16&0x1fff00001fff0000
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>13&0x7ffff0007ffff | w16<<19&0x1ff800001ff80000
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>10&0x3fffff003fffff | w17<<22&0x1fc000001fc00000
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>7&0x1ffffff01ffffff | w18<<25&0x1e0000001e000000
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>4&0xfffffff0fffffff | w19<<28&0x1000000010000000
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	v = w19 >> 1 & 0x1fffffff1fffffff
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>30&0x300000003 | w20<<2&0x1ffffffc1ffffffc
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w20>>27&0x1f0000001f | w21<<5&0x1fffffe01fffffe0
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w21>>24&0xff000000ff | w22<<8&0x1fffff001fffff00
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w23 := binary.LittleEndian.Uint64(s[736:])
+	v = w22>>21&0x7ff000007ff | w23<<11&0x1ffff8001ffff800
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w24 := binary.LittleEndian.Uint64(s[768:])
+	v = w23>>18&0x3fff00003fff | w24<<14&0x1fffc0001fffc000
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w25 := binary.LittleEndian.Uint64(s[800:])
+	v = w24>>15&0x1ffff0001ffff | w25<<17&0x1ffe00001ffe0000
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w26 := binary.LittleEndian.Uint64(s[832:])
+	v = w25>>12&0xfffff000fffff | w26<<20&0x1ff000001ff00000
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w27 := binary.LittleEndian.Uint64(s[864:])
+	v = w26>>9&0x7fffff007fffff | w27<<23&0x1f8000001f800000
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w28 := binary.LittleEndian.Uint64(s[896:])
+	v = w27>>6&0x3ffffff03ffffff | w28<<26&0x1c0000001c000000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w28 >> 3 & 0x1fffffff1fffffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical29Go(dst *[928]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[904]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x1fffffff1fffffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 3 & 0x3ffffff03ffffff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 6 & 0x7fffff007fffff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 9 & 0xfffff000fffff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 12 & 0x1ffff0001ffff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x7fff00007fff << 17
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 15 & 0x3fff00003fff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 18 & 0x7ff000007ff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x1fffff001fffff << 11
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 21 & 0xff000000ff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 24 & 0x1f0000001f
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x7ffffff07ffffff << 5
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 27 & 0x300000003
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x1fffffff1fffffff << 2
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 1 & 0xfffffff0fffffff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 4 & 0x1ffffff01ffffff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 7 & 0x3fffff003fffff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 10 & 0x7ffff0007ffff
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 13 & 0xffff0000ffff
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 16 & 0x1fff00001fff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x7ffff0007ffff << 13
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 19 & 0x3ff000003ff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 22 & 0x7f0000007f
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x1ffffff01ffffff << 7
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 25 & 0xf0000000f
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xfffffff0fffffff << 4
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 28 & 0x100000001
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x1fffffff1fffffff << 1
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 2 & 0x7ffffff07ffffff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[640:], w)
-		w = v >> 5 & 0xffffff00ffffff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[672:], w)
-		w = v >> 8 & 0x1fffff001fffff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[704:], w)
-		w = v >> 11 & 0x3ffff0003ffff
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[736:], w)
-		w = v >> 14 & 0x7fff00007fff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x1ffff0001ffff << 15
-		binary.LittleEndian.PutUint64(d[768:], w)
-		w = v >> 17 & 0xfff00000fff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[800:], w)
-		w = v >> 20 & 0x1ff000001ff
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x7fffff007fffff << 9
-		binary.LittleEndian.PutUint64(d[832:], w)
-		w = v >> 23 & 0x3f0000003f
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3ffffff03ffffff << 6
-		binary.LittleEndian.PutUint64(d[864:], w)
-		w = v >> 26 & 0x700000007
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x1fffffff1fffffff << 3
-		binary.LittleEndian.PutUint64(d[896:], w)
+		packLanes29Go((*[904]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes29Go(d *[904]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x1fffffff1fffffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 3 & 0x3ffffff03ffffff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 6 & 0x7fffff007fffff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 9 & 0xfffff000fffff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 12 & 0x1ffff0001ffff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x7fff00007fff << 17
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 15 & 0x3fff00003fff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 18 & 0x7ff000007ff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x1fffff001fffff << 11
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 21 & 0xff000000ff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 24 & 0x1f0000001f
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x7ffffff07ffffff << 5
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 27 & 0x300000003
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x1fffffff1fffffff << 2
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 1 & 0xfffffff0fffffff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 4 & 0x1ffffff01ffffff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 7 & 0x3fffff003fffff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 10 & 0x7ffff0007ffff
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 13 & 0xffff0000ffff
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 16 & 0x1fff00001fff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x7ffff0007ffff << 13
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 19 & 0x3ff000003ff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 22 & 0x7f0000007f
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x1ffffff01ffffff << 7
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 25 & 0xf0000000f
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xfffffff0fffffff << 4
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 28 & 0x100000001
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x1fffffff1fffffff << 1
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 2 & 0x7ffffff07ffffff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[640:], w)
+	w = v >> 5 & 0xffffff00ffffff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[672:], w)
+	w = v >> 8 & 0x1fffff001fffff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[704:], w)
+	w = v >> 11 & 0x3ffff0003ffff
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[736:], w)
+	w = v >> 14 & 0x7fff00007fff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x1ffff0001ffff << 15
+	binary.LittleEndian.PutUint64(d[768:], w)
+	w = v >> 17 & 0xfff00000fff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[800:], w)
+	w = v >> 20 & 0x1ff000001ff
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x7fffff007fffff << 9
+	binary.LittleEndian.PutUint64(d[832:], w)
+	w = v >> 23 & 0x3f0000003f
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3ffffff03ffffff << 6
+	binary.LittleEndian.PutUint64(d[864:], w)
+	w = v >> 26 & 0x700000007
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x1fffffff1fffffff << 3
+	binary.LittleEndian.PutUint64(d[896:], w)
 }
 
 func unpackVertical30Go(dst *[BlockSize]uint32, src *[960]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[936]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x3fffffff3fffffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>30&0x300000003 | w1<<2&0x3ffffffc3ffffffc
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>28&0xf0000000f | w2<<4&0x3ffffff03ffffff0
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>26&0x3f0000003f | w3<<6&0x3fffffc03fffffc0
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>24&0xff000000ff | w4<<8&0x3fffff003fffff00
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>22&0x3ff000003ff | w5<<10&0x3ffffc003ffffc00
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>20&0xfff00000fff | w6<<12&0x3ffff0003ffff000
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>18&0x3fff00003fff | w7<<14&0x3fffc0003fffc000
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>16&0xffff0000ffff | w8<<16&0x3fff00003fff0000
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>14&0x3ffff0003ffff | w9<<18&0x3ffc00003ffc0000
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>12&0xfffff000fffff | w10<<20&0x3ff000003ff00000
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>10&0x3fffff003fffff | w11<<22&0x3fc000003fc00000
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>8&0xffffff00ffffff | w12<<24&0x3f0000003f000000
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>6&0x3ffffff03ffffff | w13<<26&0x3c0000003c000000
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>4&0xfffffff0fffffff | w14<<28&0x3000000030000000
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		v = w14 >> 2 & 0x3fffffff3fffffff
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w15 >> 0 & 0x3fffffff3fffffff
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>30&0x300000003 | w16<<2&0x3ffffffc3ffffffc
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>28&0xf0000000f | w17<<4&0x3ffffff03ffffff0
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>26&0x3f0000003f | w18<<6&0x3fffffc03fffffc0
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>24&0xff000000ff | w19<<8&0x3fffff003fffff00
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>22&0x3ff000003ff | w20<<10&0x3ffffc003ffffc00
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w20>>20&0xfff00000fff | w21<<12&0x3ffff0003ffff000
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w21>>18&0x3fff00003fff | w22<<14&0x3fffc0003fffc000
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w23 := binary.LittleEndian.Uint64(s[736:])
-		v = w22>>16&0xffff0000ffff | w23<<16&0x3fff00003fff0000
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w24 := binary.LittleEndian.Uint64(s[768:])
-		v = w23>>14&0x3ffff0003ffff | w24<<18&0x3ffc00003ffc0000
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w25 := binary.LittleEndian.Uint64(s[800:])
-		v = w24>>12&0xfffff000fffff | w25<<20&0x3ff000003ff00000
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w26 := binary.LittleEndian.Uint64(s[832:])
-		v = w25>>10&0x3fffff003fffff | w26<<22&0x3fc000003fc00000
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w27 := binary.LittleEndian.Uint64(s[864:])
-		v = w26>>8&0xffffff00ffffff | w27<<24&0x3f0000003f000000
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w28 := binary.LittleEndian.Uint64(s[896:])
-		v = w27>>6&0x3ffffff03ffffff | w28<<26&0x3c0000003c000000
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w29 := binary.LittleEndian.Uint64(s[928:])
-		v = w28>>4&0xfffffff0fffffff | w29<<28&0x3000000030000000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w29 >> 2 & 0x3fffffff3fffffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes30Go((*[250]uint32)(dst[lane:]), (*[936]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes30Go(d *[250]uint32, s *[936]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x3fffffff3fffffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>30&0x300000003 | w1<<2&0x3ffffffc3ffffffc
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>28&0xf0000000f | w2<<4&0x3ffffff03ffffff0
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>26&0x3f0000003f | w3<<6&0x3fffffc03fffffc0
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>24&0xff000000ff | w4<<8&0x3fffff003fffff00
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>22&0x3ff000003ff | w5<<10&0x3ffffc003ffffc00
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>20&0xfff00000fff | w6<<12&0x3ffff0003ffff000
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>18&0x3fff00003fff | w7<<14&0x3fffc0003fffc000
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>16&0xffff0000ffff | w8<<16&0x3fff00003fff0000
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>14&0x3ffff0003ffff | w9<<18&0x3ffc00003ffc0000
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>12&0xfffff000fffff | w10<<20&0x3ff000003ff00000
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>10&0x3fffff003fffff | w11<<22&0x3fc000003fc00000
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>8&0xffffff00ffffff | w12<<24&0x3f0000003f000000
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>6&0x3ffffff03ffffff | w13<<26&0x3c0000003c000000
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>4&0xfffffff0fffffff | w14<<28&0x3000000030000000
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	v = w14 >> 2 & 0x3fffffff3fffffff
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w15 >> 0 & 0x3fffffff3fffffff
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>30&0x300000003 | w16<<2&0x3ffffffc3ffffffc
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>28&0xf0000000f | w17<<4&0x3ffffff03ffffff0
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>26&0x3f0000003f | w18<<6&0x3fffffc03fffffc0
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>24&0xff000000ff | w19<<8&0x3fffff003fffff00
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>22&0x3ff000003ff | w20<<10&0x3ffffc003ffffc00
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w20>>20&0xfff00000fff | w21<<12&0x3ffff0003ffff000
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w21>>18&0x3fff00003fff | w22<<14&0x3fffc0003fffc000
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w23 := binary.LittleEndian.Uint64(s[736:])
+	v = w22>>16&0xffff0000ffff | w23<<16&0x3fff00003fff0000
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w24 := binary.LittleEndian.Uint64(s[768:])
+	v = w23>>14&0x3ffff0003ffff | w24<<18&0x3ffc00003ffc0000
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w25 := binary.LittleEndian.Uint64(s[800:])
+	v = w24>>12&0xfffff000fffff | w25<<20&0x3ff000003ff00000
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w26 := binary.LittleEndian.Uint64(s[832:])
+	v = w25>>10&0x3fffff003fffff | w26<<22&0x3fc000003fc00000
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w27 := binary.LittleEndian.Uint64(s[864:])
+	v = w26>>8&0xffffff00ffffff | w27<<24&0x3f0000003f000000
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w28 := binary.LittleEndian.Uint64(s[896:])
+	v = w27>>6&0x3ffffff03ffffff | w28<<26&0x3c0000003c000000
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w29 := binary.LittleEndian.Uint64(s[928:])
+	v = w28>>4&0xfffffff0fffffff | w29<<28&0x3000000030000000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w29 >> 2 & 0x3fffffff3fffffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical30Go(dst *[960]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[936]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x3fffffff3fffffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 2 & 0xfffffff0fffffff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 4 & 0x3ffffff03ffffff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 6 & 0xffffff00ffffff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 8 & 0x3fffff003fffff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 10 & 0xfffff000fffff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 12 & 0x3ffff0003ffff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 14 & 0xffff0000ffff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 16 & 0x3fff00003fff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 18 & 0xfff00000fff
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 20 & 0x3ff000003ff
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 22 & 0xff000000ff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 24 & 0x3f0000003f
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x3ffffff03ffffff << 6
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 26 & 0xf0000000f
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0xfffffff0fffffff << 4
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 28 & 0x300000003
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x3fffffff3fffffff << 2
-		binary.LittleEndian.PutUint64(d[448:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v & 0x3fffffff3fffffff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 2 & 0xfffffff0fffffff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 4 & 0x3ffffff03ffffff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 6 & 0xffffff00ffffff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 8 & 0x3fffff003fffff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 10 & 0xfffff000fffff
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[640:], w)
-		w = v >> 12 & 0x3ffff0003ffff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[672:], w)
-		w = v >> 14 & 0xffff0000ffff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[704:], w)
-		w = v >> 16 & 0x3fff00003fff
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[736:], w)
-		w = v >> 18 & 0xfff00000fff
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[768:], w)
-		w = v >> 20 & 0x3ff000003ff
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[800:], w)
-		w = v >> 22 & 0xff000000ff
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[832:], w)
-		w = v >> 24 & 0x3f0000003f
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x3ffffff03ffffff << 6
-		binary.LittleEndian.PutUint64(d[864:], w)
-		w = v >> 26 & 0xf0000000f
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0xfffffff0fffffff << 4
-		binary.LittleEndian.PutUint64(d[896:], w)
-		w = v >> 28 & 0x300000003
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x3fffffff3fffffff << 2
-		binary.LittleEndian.PutUint64(d[928:], w)
+		packLanes30Go((*[936]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes30Go(d *[936]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x3fffffff3fffffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 2 & 0xfffffff0fffffff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 4 & 0x3ffffff03ffffff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 6 & 0xffffff00ffffff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 8 & 0x3fffff003fffff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 10 & 0xfffff000fffff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 12 & 0x3ffff0003ffff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 14 & 0xffff0000ffff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 16 & 0x3fff00003fff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 18 & 0xfff00000fff
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 20 & 0x3ff000003ff
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 22 & 0xff000000ff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 24 & 0x3f0000003f
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x3ffffff03ffffff << 6
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 26 & 0xf0000000f
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0xfffffff0fffffff << 4
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 28 & 0x300000003
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x3fffffff3fffffff << 2
+	binary.LittleEndian.PutUint64(d[448:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v & 0x3fffffff3fffffff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 2 & 0xfffffff0fffffff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 4 & 0x3ffffff03ffffff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 6 & 0xffffff00ffffff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 8 & 0x3fffff003fffff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 10 & 0xfffff000fffff
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[640:], w)
+	w = v >> 12 & 0x3ffff0003ffff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[672:], w)
+	w = v >> 14 & 0xffff0000ffff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[704:], w)
+	w = v >> 16 & 0x3fff00003fff
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[736:], w)
+	w = v >> 18 & 0xfff00000fff
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[768:], w)
+	w = v >> 20 & 0x3ff000003ff
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[800:], w)
+	w = v >> 22 & 0xff000000ff
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[832:], w)
+	w = v >> 24 & 0x3f0000003f
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x3ffffff03ffffff << 6
+	binary.LittleEndian.PutUint64(d[864:], w)
+	w = v >> 26 & 0xf0000000f
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0xfffffff0fffffff << 4
+	binary.LittleEndian.PutUint64(d[896:], w)
+	w = v >> 28 & 0x300000003
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x3fffffff3fffffff << 2
+	binary.LittleEndian.PutUint64(d[928:], w)
 }
 
 func unpackVertical31Go(dst *[BlockSize]uint32, src *[992]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[968]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0 >> 0 & 0x7fffffff7fffffff
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w0>>31&0x100000001 | w1<<1&0x7ffffffe7ffffffe
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w1>>30&0x300000003 | w2<<2&0x7ffffffc7ffffffc
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w2>>29&0x700000007 | w3<<3&0x7ffffff87ffffff8
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w3>>28&0xf0000000f | w4<<4&0x7ffffff07ffffff0
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w4>>27&0x1f0000001f | w5<<5&0x7fffffe07fffffe0
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w5>>26&0x3f0000003f | w6<<6&0x7fffffc07fffffc0
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w6>>25&0x7f0000007f | w7<<7&0x7fffff807fffff80
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w7>>24&0xff000000ff | w8<<8&0x7fffff007fffff00
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w8>>23&0x1ff000001ff | w9<<9&0x7ffffe007ffffe00
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w9>>22&0x3ff000003ff | w10<<10&0x7ffffc007ffffc00
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w10>>21&0x7ff000007ff | w11<<11&0x7ffff8007ffff800
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w11>>20&0xfff00000fff | w12<<12&0x7ffff0007ffff000
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w12>>19&0x1fff00001fff | w13<<13&0x7fffe0007fffe000
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w13>>18&0x3fff00003fff | w14<<14&0x7fffc0007fffc000
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w14>>17&0x7fff00007fff | w15<<15&0x7fff80007fff8000
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w15>>16&0xffff0000ffff | w16<<16&0x7fff00007fff0000
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w16>>15&0x1ffff0001ffff | w17<<17&0x7ffe00007ffe0000
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w17>>14&0x3ffff0003ffff | w18<<18&0x7ffc00007ffc0000
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w18>>13&0x7ffff0007ffff | w19<<19&0x7ff800007ff80000
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w19>>12&0xfffff000fffff | w20<<20&0x7ff000007ff00000
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w20>>11&0x1fffff001fffff | w21<<21&0x7fe000007fe00000
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w21>>10&0x3fffff003fffff | w22<<22&0x7fc000007fc00000
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w23 := binary.LittleEndian.Uint64(s[736:])
-		v = w22>>9&0x7fffff007fffff | w23<<23&0x7f8000007f800000
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w24 := binary.LittleEndian.Uint64(s[768:])
-		v = w23>>8&0xffffff00ffffff | w24<<24&0x7f0000007f000000
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w25 := binary.LittleEndian.Uint64(s[800:])
-		v = w24>>7&0x1ffffff01ffffff | w25<<25&0x7e0000007e000000
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w26 := binary.LittleEndian.Uint64(s[832:])
-		v = w25>>6&0x3ffffff03ffffff | w26<<26&0x7c0000007c000000
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w27 := binary.LittleEndian.Uint64(s[864:])
-		v = w26>>5&0x7ffffff07ffffff | w27<<27&0x7800000078000000
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w28 := binary.LittleEndian.Uint64(s[896:])
-		v = w27>>4&0xfffffff0fffffff | w28<<28&0x7000000070000000
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w29 := binary.LittleEndian.Uint64(s[928:])
-		v = w28>>3&0x1fffffff1fffffff | w29<<29&0x6000000060000000
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w30 := binary.LittleEndian.Uint64(s[960:])
-		v = w29>>2&0x3fffffff3fffffff | w30<<30&0x4000000040000000
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		v = w30 >> 1 & 0x7fffffff7fffffff
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes31Go((*[250]uint32)(dst[lane:]), (*[968]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes31Go(d *[250]uint32, s *[968]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0 >> 0 & 0x7fffffff7fffffff
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w0>>31&0x100000001 | w1<<1&0x7ffffffe7ffffffe
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w1>>30&0x300000003 | w2<<2&0x7ffffffc7ffffffc
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w2>>29&0x700000007 | w3<<3&0x7ffffff87ffffff8
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w3>>28&0xf0000000f | w4<<4&0x7ffffff07ffffff0
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w4>>27&0x1f0000001f | w5<<5&0x7fffffe07fffffe0
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w5>>26&0x3f0000003f | w6<<6&0x7fffffc07fffffc0
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w6>>25&0x7f0000007f | w7<<7&0x7fffff807fffff80
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w7>>24&0xff000000ff | w8<<8&0x7fffff007fffff00
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w8>>23&0x1ff000001ff | w9<<9&0x7ffffe007ffffe00
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w9>>22&0x3ff000003ff | w10<<10&0x7ffffc007ffffc00
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w10>>21&0x7ff000007ff | w11<<11&0x7ffff8007ffff800
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w11>>20&0xfff00000fff | w12<<12&0x7ffff0007ffff000
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w12>>19&0x1fff00001fff | w13<<13&0x7fffe0007fffe000
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w13>>18&0x3fff00003fff | w14<<14&0x7fffc0007fffc000
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w14>>17&0x7fff00007fff | w15<<15&0x7fff80007fff8000
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w15>>16&0xffff0000ffff | w16<<16&0x7fff00007fff0000
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w16>>15&0x1ffff0001ffff | w17<<17&0x7ffe00007ffe0000
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w17>>14&0x3ffff0003ffff | w18<<18&0x7ffc00007ffc0000
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w18>>13&0x7ffff0007ffff | w19<<19&0x7ff800007ff80000
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w19>>12&0xfffff000fffff | w20<<20&0x7ff000007ff00000
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w20>>11&0x1fffff001fffff | w21<<21&0x7fe000007fe00000
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w21>>10&0x3fffff003fffff | w22<<22&0x7fc000007fc00000
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w23 := binary.LittleEndian.Uint64(s[736:])
+	v = w22>>9&0x7fffff007fffff | w23<<23&0x7f8000007f800000
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w24 := binary.LittleEndian.Uint64(s[768:])
+	v = w23>>8&0xffffff00ffffff | w24<<24&0x7f0000007f000000
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w25 := binary.LittleEndian.Uint64(s[800:])
+	v = w24>>7&0x1ffffff01ffffff | w25<<25&0x7e0000007e000000
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w26 := binary.LittleEndian.Uint64(s[832:])
+	v = w25>>6&0x3ffffff03ffffff | w26<<26&0x7c0000007c000000
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w27 := binary.LittleEndian.Uint64(s[864:])
+	v = w26>>5&0x7ffffff07ffffff | w27<<27&0x7800000078000000
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w28 := binary.LittleEndian.Uint64(s[896:])
+	v = w27>>4&0xfffffff0fffffff | w28<<28&0x7000000070000000
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w29 := binary.LittleEndian.Uint64(s[928:])
+	v = w28>>3&0x1fffffff1fffffff | w29<<29&0x6000000060000000
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w30 := binary.LittleEndian.Uint64(s[960:])
+	v = w29>>2&0x3fffffff3fffffff | w30<<30&0x4000000040000000
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	v = w30 >> 1 & 0x7fffffff7fffffff
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical31Go(dst *[992]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[968]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v & 0x7fffffff7fffffff
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w |= v & 0x100000001 << 31
-		binary.LittleEndian.PutUint64(d[0:], w)
-		w = v >> 1 & 0x3fffffff3fffffff
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w |= v & 0x300000003 << 30
-		binary.LittleEndian.PutUint64(d[32:], w)
-		w = v >> 2 & 0x1fffffff1fffffff
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w |= v & 0x700000007 << 29
-		binary.LittleEndian.PutUint64(d[64:], w)
-		w = v >> 3 & 0xfffffff0fffffff
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w |= v & 0xf0000000f << 28
-		binary.LittleEndian.PutUint64(d[96:], w)
-		w = v >> 4 & 0x7ffffff07ffffff
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w |= v & 0x1f0000001f << 27
-		binary.LittleEndian.PutUint64(d[128:], w)
-		w = v >> 5 & 0x3ffffff03ffffff
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w |= v & 0x3f0000003f << 26
-		binary.LittleEndian.PutUint64(d[160:], w)
-		w = v >> 6 & 0x1ffffff01ffffff
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w |= v & 0x7f0000007f << 25
-		binary.LittleEndian.PutUint64(d[192:], w)
-		w = v >> 7 & 0xffffff00ffffff
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w |= v & 0xff000000ff << 24
-		binary.LittleEndian.PutUint64(d[224:], w)
-		w = v >> 8 & 0x7fffff007fffff
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w |= v & 0x1ff000001ff << 23
-		binary.LittleEndian.PutUint64(d[256:], w)
-		w = v >> 9 & 0x3fffff003fffff
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w |= v & 0x3ff000003ff << 22
-		binary.LittleEndian.PutUint64(d[288:], w)
-		w = v >> 10 & 0x1fffff001fffff
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w |= v & 0x7ff000007ff << 21
-		binary.LittleEndian.PutUint64(d[320:], w)
-		w = v >> 11 & 0xfffff000fffff
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w |= v & 0xfff00000fff << 20
-		binary.LittleEndian.PutUint64(d[352:], w)
-		w = v >> 12 & 0x7ffff0007ffff
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w |= v & 0x1fff00001fff << 19
-		binary.LittleEndian.PutUint64(d[384:], w)
-		w = v >> 13 & 0x3ffff0003ffff
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w |= v & 0x3fff00003fff << 18
-		binary.LittleEndian.PutUint64(d[416:], w)
-		w = v >> 14 & 0x1ffff0001ffff
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w |= v & 0x7fff00007fff << 17
-		binary.LittleEndian.PutUint64(d[448:], w)
-		w = v >> 15 & 0xffff0000ffff
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w |= v & 0xffff0000ffff << 16
-		binary.LittleEndian.PutUint64(d[480:], w)
-		w = v >> 16 & 0x7fff00007fff
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w |= v & 0x1ffff0001ffff << 15
-		binary.LittleEndian.PutUint64(d[512:], w)
-		w = v >> 17 & 0x3fff00003fff
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w |= v & 0x3ffff0003ffff << 14
-		binary.LittleEndian.PutUint64(d[544:], w)
-		w = v >> 18 & 0x1fff00001fff
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w |= v & 0x7ffff0007ffff << 13
-		binary.LittleEndian.PutUint64(d[576:], w)
-		w = v >> 19 & 0xfff00000fff
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w |= v & 0xfffff000fffff << 12
-		binary.LittleEndian.PutUint64(d[608:], w)
-		w = v >> 20 & 0x7ff000007ff
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w |= v & 0x1fffff001fffff << 11
-		binary.LittleEndian.PutUint64(d[640:], w)
-		w = v >> 21 & 0x3ff000003ff
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w |= v & 0x3fffff003fffff << 10
-		binary.LittleEndian.PutUint64(d[672:], w)
-		w = v >> 22 & 0x1ff000001ff
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w |= v & 0x7fffff007fffff << 9
-		binary.LittleEndian.PutUint64(d[704:], w)
-		w = v >> 23 & 0xff000000ff
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w |= v & 0xffffff00ffffff << 8
-		binary.LittleEndian.PutUint64(d[736:], w)
-		w = v >> 24 & 0x7f0000007f
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w |= v & 0x1ffffff01ffffff << 7
-		binary.LittleEndian.PutUint64(d[768:], w)
-		w = v >> 25 & 0x3f0000003f
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w |= v & 0x3ffffff03ffffff << 6
-		binary.LittleEndian.PutUint64(d[800:], w)
-		w = v >> 26 & 0x1f0000001f
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w |= v & 0x7ffffff07ffffff << 5
-		binary.LittleEndian.PutUint64(d[832:], w)
-		w = v >> 27 & 0xf0000000f
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w |= v & 0xfffffff0fffffff << 4
-		binary.LittleEndian.PutUint64(d[864:], w)
-		w = v >> 28 & 0x700000007
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w |= v & 0x1fffffff1fffffff << 3
-		binary.LittleEndian.PutUint64(d[896:], w)
-		w = v >> 29 & 0x300000003
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w |= v & 0x3fffffff3fffffff << 2
-		binary.LittleEndian.PutUint64(d[928:], w)
-		w = v >> 30 & 0x100000001
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w |= v & 0x7fffffff7fffffff << 1
-		binary.LittleEndian.PutUint64(d[960:], w)
+		packLanes31Go((*[968]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes31Go(d *[968]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v & 0x7fffffff7fffffff
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w |= v & 0x100000001 << 31
+	binary.LittleEndian.PutUint64(d[0:], w)
+	w = v >> 1 & 0x3fffffff3fffffff
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w |= v & 0x300000003 << 30
+	binary.LittleEndian.PutUint64(d[32:], w)
+	w = v >> 2 & 0x1fffffff1fffffff
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w |= v & 0x700000007 << 29
+	binary.LittleEndian.PutUint64(d[64:], w)
+	w = v >> 3 & 0xfffffff0fffffff
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w |= v & 0xf0000000f << 28
+	binary.LittleEndian.PutUint64(d[96:], w)
+	w = v >> 4 & 0x7ffffff07ffffff
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w |= v & 0x1f0000001f << 27
+	binary.LittleEndian.PutUint64(d[128:], w)
+	w = v >> 5 & 0x3ffffff03ffffff
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w |= v & 0x3f0000003f << 26
+	binary.LittleEndian.PutUint64(d[160:], w)
+	w = v >> 6 & 0x1ffffff01ffffff
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w |= v & 0x7f0000007f << 25
+	binary.LittleEndian.PutUint64(d[192:], w)
+	w = v >> 7 & 0xffffff00ffffff
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w |= v & 0xff000000ff << 24
+	binary.LittleEndian.PutUint64(d[224:], w)
+	w = v >> 8 & 0x7fffff007fffff
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w |= v & 0x1ff000001ff << 23
+	binary.LittleEndian.PutUint64(d[256:], w)
+	w = v >> 9 & 0x3fffff003fffff
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w |= v & 0x3ff000003ff << 22
+	binary.LittleEndian.PutUint64(d[288:], w)
+	w = v >> 10 & 0x1fffff001fffff
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w |= v & 0x7ff000007ff << 21
+	binary.LittleEndian.PutUint64(d[320:], w)
+	w = v >> 11 & 0xfffff000fffff
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w |= v & 0xfff00000fff << 20
+	binary.LittleEndian.PutUint64(d[352:], w)
+	w = v >> 12 & 0x7ffff0007ffff
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w |= v & 0x1fff00001fff << 19
+	binary.LittleEndian.PutUint64(d[384:], w)
+	w = v >> 13 & 0x3ffff0003ffff
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w |= v & 0x3fff00003fff << 18
+	binary.LittleEndian.PutUint64(d[416:], w)
+	w = v >> 14 & 0x1ffff0001ffff
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w |= v & 0x7fff00007fff << 17
+	binary.LittleEndian.PutUint64(d[448:], w)
+	w = v >> 15 & 0xffff0000ffff
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w |= v & 0xffff0000ffff << 16
+	binary.LittleEndian.PutUint64(d[480:], w)
+	w = v >> 16 & 0x7fff00007fff
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w |= v & 0x1ffff0001ffff << 15
+	binary.LittleEndian.PutUint64(d[512:], w)
+	w = v >> 17 & 0x3fff00003fff
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w |= v & 0x3ffff0003ffff << 14
+	binary.LittleEndian.PutUint64(d[544:], w)
+	w = v >> 18 & 0x1fff00001fff
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w |= v & 0x7ffff0007ffff << 13
+	binary.LittleEndian.PutUint64(d[576:], w)
+	w = v >> 19 & 0xfff00000fff
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w |= v & 0xfffff000fffff << 12
+	binary.LittleEndian.PutUint64(d[608:], w)
+	w = v >> 20 & 0x7ff000007ff
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w |= v & 0x1fffff001fffff << 11
+	binary.LittleEndian.PutUint64(d[640:], w)
+	w = v >> 21 & 0x3ff000003ff
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w |= v & 0x3fffff003fffff << 10
+	binary.LittleEndian.PutUint64(d[672:], w)
+	w = v >> 22 & 0x1ff000001ff
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w |= v & 0x7fffff007fffff << 9
+	binary.LittleEndian.PutUint64(d[704:], w)
+	w = v >> 23 & 0xff000000ff
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w |= v & 0xffffff00ffffff << 8
+	binary.LittleEndian.PutUint64(d[736:], w)
+	w = v >> 24 & 0x7f0000007f
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w |= v & 0x1ffffff01ffffff << 7
+	binary.LittleEndian.PutUint64(d[768:], w)
+	w = v >> 25 & 0x3f0000003f
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w |= v & 0x3ffffff03ffffff << 6
+	binary.LittleEndian.PutUint64(d[800:], w)
+	w = v >> 26 & 0x1f0000001f
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w |= v & 0x7ffffff07ffffff << 5
+	binary.LittleEndian.PutUint64(d[832:], w)
+	w = v >> 27 & 0xf0000000f
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w |= v & 0xfffffff0fffffff << 4
+	binary.LittleEndian.PutUint64(d[864:], w)
+	w = v >> 28 & 0x700000007
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w |= v & 0x1fffffff1fffffff << 3
+	binary.LittleEndian.PutUint64(d[896:], w)
+	w = v >> 29 & 0x300000003
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w |= v & 0x3fffffff3fffffff << 2
+	binary.LittleEndian.PutUint64(d[928:], w)
+	w = v >> 30 & 0x100000001
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w |= v & 0x7fffffff7fffffff << 1
+	binary.LittleEndian.PutUint64(d[960:], w)
 }
 
 func unpackVertical32Go(dst *[BlockSize]uint32, src *[1024]byte) {
 	for lane := 0; lane < 8; lane += 2 {
-		s := (*[1000]byte)(src[4*lane:])
-		d := (*[250]uint32)(dst[lane:])
-		var v uint64
-		w0 := binary.LittleEndian.Uint64(s[0:])
-		v = w0
-		d[0], d[1] = uint32(v), uint32(v>>32)
-		w1 := binary.LittleEndian.Uint64(s[32:])
-		v = w1
-		d[8], d[9] = uint32(v), uint32(v>>32)
-		w2 := binary.LittleEndian.Uint64(s[64:])
-		v = w2
-		d[16], d[17] = uint32(v), uint32(v>>32)
-		w3 := binary.LittleEndian.Uint64(s[96:])
-		v = w3
-		d[24], d[25] = uint32(v), uint32(v>>32)
-		w4 := binary.LittleEndian.Uint64(s[128:])
-		v = w4
-		d[32], d[33] = uint32(v), uint32(v>>32)
-		w5 := binary.LittleEndian.Uint64(s[160:])
-		v = w5
-		d[40], d[41] = uint32(v), uint32(v>>32)
-		w6 := binary.LittleEndian.Uint64(s[192:])
-		v = w6
-		d[48], d[49] = uint32(v), uint32(v>>32)
-		w7 := binary.LittleEndian.Uint64(s[224:])
-		v = w7
-		d[56], d[57] = uint32(v), uint32(v>>32)
-		w8 := binary.LittleEndian.Uint64(s[256:])
-		v = w8
-		d[64], d[65] = uint32(v), uint32(v>>32)
-		w9 := binary.LittleEndian.Uint64(s[288:])
-		v = w9
-		d[72], d[73] = uint32(v), uint32(v>>32)
-		w10 := binary.LittleEndian.Uint64(s[320:])
-		v = w10
-		d[80], d[81] = uint32(v), uint32(v>>32)
-		w11 := binary.LittleEndian.Uint64(s[352:])
-		v = w11
-		d[88], d[89] = uint32(v), uint32(v>>32)
-		w12 := binary.LittleEndian.Uint64(s[384:])
-		v = w12
-		d[96], d[97] = uint32(v), uint32(v>>32)
-		w13 := binary.LittleEndian.Uint64(s[416:])
-		v = w13
-		d[104], d[105] = uint32(v), uint32(v>>32)
-		w14 := binary.LittleEndian.Uint64(s[448:])
-		v = w14
-		d[112], d[113] = uint32(v), uint32(v>>32)
-		w15 := binary.LittleEndian.Uint64(s[480:])
-		v = w15
-		d[120], d[121] = uint32(v), uint32(v>>32)
-		w16 := binary.LittleEndian.Uint64(s[512:])
-		v = w16
-		d[128], d[129] = uint32(v), uint32(v>>32)
-		w17 := binary.LittleEndian.Uint64(s[544:])
-		v = w17
-		d[136], d[137] = uint32(v), uint32(v>>32)
-		w18 := binary.LittleEndian.Uint64(s[576:])
-		v = w18
-		d[144], d[145] = uint32(v), uint32(v>>32)
-		w19 := binary.LittleEndian.Uint64(s[608:])
-		v = w19
-		d[152], d[153] = uint32(v), uint32(v>>32)
-		w20 := binary.LittleEndian.Uint64(s[640:])
-		v = w20
-		d[160], d[161] = uint32(v), uint32(v>>32)
-		w21 := binary.LittleEndian.Uint64(s[672:])
-		v = w21
-		d[168], d[169] = uint32(v), uint32(v>>32)
-		w22 := binary.LittleEndian.Uint64(s[704:])
-		v = w22
-		d[176], d[177] = uint32(v), uint32(v>>32)
-		w23 := binary.LittleEndian.Uint64(s[736:])
-		v = w23
-		d[184], d[185] = uint32(v), uint32(v>>32)
-		w24 := binary.LittleEndian.Uint64(s[768:])
-		v = w24
-		d[192], d[193] = uint32(v), uint32(v>>32)
-		w25 := binary.LittleEndian.Uint64(s[800:])
-		v = w25
-		d[200], d[201] = uint32(v), uint32(v>>32)
-		w26 := binary.LittleEndian.Uint64(s[832:])
-		v = w26
-		d[208], d[209] = uint32(v), uint32(v>>32)
-		w27 := binary.LittleEndian.Uint64(s[864:])
-		v = w27
-		d[216], d[217] = uint32(v), uint32(v>>32)
-		w28 := binary.LittleEndian.Uint64(s[896:])
-		v = w28
-		d[224], d[225] = uint32(v), uint32(v>>32)
-		w29 := binary.LittleEndian.Uint64(s[928:])
-		v = w29
-		d[232], d[233] = uint32(v), uint32(v>>32)
-		w30 := binary.LittleEndian.Uint64(s[960:])
-		v = w30
-		d[240], d[241] = uint32(v), uint32(v>>32)
-		w31 := binary.LittleEndian.Uint64(s[992:])
-		v = w31
-		d[248], d[249] = uint32(v), uint32(v>>32)
+		unpackLanes32Go((*[250]uint32)(dst[lane:]), (*[1000]byte)(src[4*lane:]))
 	}
+}
+
+func unpackLanes32Go(d *[250]uint32, s *[1000]byte) {
+	var v uint64
+	w0 := binary.LittleEndian.Uint64(s[0:])
+	v = w0
+	d[0], d[1] = uint32(v), uint32(v>>32)
+	w1 := binary.LittleEndian.Uint64(s[32:])
+	v = w1
+	d[8], d[9] = uint32(v), uint32(v>>32)
+	w2 := binary.LittleEndian.Uint64(s[64:])
+	v = w2
+	d[16], d[17] = uint32(v), uint32(v>>32)
+	w3 := binary.LittleEndian.Uint64(s[96:])
+	v = w3
+	d[24], d[25] = uint32(v), uint32(v>>32)
+	w4 := binary.LittleEndian.Uint64(s[128:])
+	v = w4
+	d[32], d[33] = uint32(v), uint32(v>>32)
+	w5 := binary.LittleEndian.Uint64(s[160:])
+	v = w5
+	d[40], d[41] = uint32(v), uint32(v>>32)
+	w6 := binary.LittleEndian.Uint64(s[192:])
+	v = w6
+	d[48], d[49] = uint32(v), uint32(v>>32)
+	w7 := binary.LittleEndian.Uint64(s[224:])
+	v = w7
+	d[56], d[57] = uint32(v), uint32(v>>32)
+	w8 := binary.LittleEndian.Uint64(s[256:])
+	v = w8
+	d[64], d[65] = uint32(v), uint32(v>>32)
+	w9 := binary.LittleEndian.Uint64(s[288:])
+	v = w9
+	d[72], d[73] = uint32(v), uint32(v>>32)
+	w10 := binary.LittleEndian.Uint64(s[320:])
+	v = w10
+	d[80], d[81] = uint32(v), uint32(v>>32)
+	w11 := binary.LittleEndian.Uint64(s[352:])
+	v = w11
+	d[88], d[89] = uint32(v), uint32(v>>32)
+	w12 := binary.LittleEndian.Uint64(s[384:])
+	v = w12
+	d[96], d[97] = uint32(v), uint32(v>>32)
+	w13 := binary.LittleEndian.Uint64(s[416:])
+	v = w13
+	d[104], d[105] = uint32(v), uint32(v>>32)
+	w14 := binary.LittleEndian.Uint64(s[448:])
+	v = w14
+	d[112], d[113] = uint32(v), uint32(v>>32)
+	w15 := binary.LittleEndian.Uint64(s[480:])
+	v = w15
+	d[120], d[121] = uint32(v), uint32(v>>32)
+	w16 := binary.LittleEndian.Uint64(s[512:])
+	v = w16
+	d[128], d[129] = uint32(v), uint32(v>>32)
+	w17 := binary.LittleEndian.Uint64(s[544:])
+	v = w17
+	d[136], d[137] = uint32(v), uint32(v>>32)
+	w18 := binary.LittleEndian.Uint64(s[576:])
+	v = w18
+	d[144], d[145] = uint32(v), uint32(v>>32)
+	w19 := binary.LittleEndian.Uint64(s[608:])
+	v = w19
+	d[152], d[153] = uint32(v), uint32(v>>32)
+	w20 := binary.LittleEndian.Uint64(s[640:])
+	v = w20
+	d[160], d[161] = uint32(v), uint32(v>>32)
+	w21 := binary.LittleEndian.Uint64(s[672:])
+	v = w21
+	d[168], d[169] = uint32(v), uint32(v>>32)
+	w22 := binary.LittleEndian.Uint64(s[704:])
+	v = w22
+	d[176], d[177] = uint32(v), uint32(v>>32)
+	w23 := binary.LittleEndian.Uint64(s[736:])
+	v = w23
+	d[184], d[185] = uint32(v), uint32(v>>32)
+	w24 := binary.LittleEndian.Uint64(s[768:])
+	v = w24
+	d[192], d[193] = uint32(v), uint32(v>>32)
+	w25 := binary.LittleEndian.Uint64(s[800:])
+	v = w25
+	d[200], d[201] = uint32(v), uint32(v>>32)
+	w26 := binary.LittleEndian.Uint64(s[832:])
+	v = w26
+	d[208], d[209] = uint32(v), uint32(v>>32)
+	w27 := binary.LittleEndian.Uint64(s[864:])
+	v = w27
+	d[216], d[217] = uint32(v), uint32(v>>32)
+	w28 := binary.LittleEndian.Uint64(s[896:])
+	v = w28
+	d[224], d[225] = uint32(v), uint32(v>>32)
+	w29 := binary.LittleEndian.Uint64(s[928:])
+	v = w29
+	d[232], d[233] = uint32(v), uint32(v>>32)
+	w30 := binary.LittleEndian.Uint64(s[960:])
+	v = w30
+	d[240], d[241] = uint32(v), uint32(v>>32)
+	w31 := binary.LittleEndian.Uint64(s[992:])
+	v = w31
+	d[248], d[249] = uint32(v), uint32(v>>32)
 }
 
 func packVertical32Go(dst *[1024]byte, src *[BlockSize]uint32) {
 	for lane := 0; lane < 8; lane += 2 {
-		d := (*[1000]byte)(dst[4*lane:])
-		s := (*[250]uint32)(src[lane:])
-		var v, w uint64
-		v = uint64(s[0]) | uint64(s[1])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[0:], w)
-		v = uint64(s[8]) | uint64(s[9])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[32:], w)
-		v = uint64(s[16]) | uint64(s[17])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[64:], w)
-		v = uint64(s[24]) | uint64(s[25])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[96:], w)
-		v = uint64(s[32]) | uint64(s[33])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[128:], w)
-		v = uint64(s[40]) | uint64(s[41])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[160:], w)
-		v = uint64(s[48]) | uint64(s[49])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[192:], w)
-		v = uint64(s[56]) | uint64(s[57])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[224:], w)
-		v = uint64(s[64]) | uint64(s[65])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[256:], w)
-		v = uint64(s[72]) | uint64(s[73])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[288:], w)
-		v = uint64(s[80]) | uint64(s[81])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[320:], w)
-		v = uint64(s[88]) | uint64(s[89])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[352:], w)
-		v = uint64(s[96]) | uint64(s[97])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[384:], w)
-		v = uint64(s[104]) | uint64(s[105])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[416:], w)
-		v = uint64(s[112]) | uint64(s[113])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[448:], w)
-		v = uint64(s[120]) | uint64(s[121])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[480:], w)
-		v = uint64(s[128]) | uint64(s[129])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[512:], w)
-		v = uint64(s[136]) | uint64(s[137])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[544:], w)
-		v = uint64(s[144]) | uint64(s[145])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[576:], w)
-		v = uint64(s[152]) | uint64(s[153])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[608:], w)
-		v = uint64(s[160]) | uint64(s[161])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[640:], w)
-		v = uint64(s[168]) | uint64(s[169])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[672:], w)
-		v = uint64(s[176]) | uint64(s[177])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[704:], w)
-		v = uint64(s[184]) | uint64(s[185])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[736:], w)
-		v = uint64(s[192]) | uint64(s[193])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[768:], w)
-		v = uint64(s[200]) | uint64(s[201])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[800:], w)
-		v = uint64(s[208]) | uint64(s[209])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[832:], w)
-		v = uint64(s[216]) | uint64(s[217])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[864:], w)
-		v = uint64(s[224]) | uint64(s[225])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[896:], w)
-		v = uint64(s[232]) | uint64(s[233])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[928:], w)
-		v = uint64(s[240]) | uint64(s[241])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[960:], w)
-		v = uint64(s[248]) | uint64(s[249])<<32
-		w = v
-		binary.LittleEndian.PutUint64(d[992:], w)
+		packLanes32Go((*[1000]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))
 	}
+}
+
+func packLanes32Go(d *[1000]byte, s *[250]uint32) {
+	var v, w uint64
+	v = uint64(s[0]) | uint64(s[1])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[0:], w)
+	v = uint64(s[8]) | uint64(s[9])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[32:], w)
+	v = uint64(s[16]) | uint64(s[17])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[64:], w)
+	v = uint64(s[24]) | uint64(s[25])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[96:], w)
+	v = uint64(s[32]) | uint64(s[33])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[128:], w)
+	v = uint64(s[40]) | uint64(s[41])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[160:], w)
+	v = uint64(s[48]) | uint64(s[49])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[192:], w)
+	v = uint64(s[56]) | uint64(s[57])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[224:], w)
+	v = uint64(s[64]) | uint64(s[65])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[256:], w)
+	v = uint64(s[72]) | uint64(s[73])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[288:], w)
+	v = uint64(s[80]) | uint64(s[81])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[320:], w)
+	v = uint64(s[88]) | uint64(s[89])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[352:], w)
+	v = uint64(s[96]) | uint64(s[97])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[384:], w)
+	v = uint64(s[104]) | uint64(s[105])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[416:], w)
+	v = uint64(s[112]) | uint64(s[113])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[448:], w)
+	v = uint64(s[120]) | uint64(s[121])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[480:], w)
+	v = uint64(s[128]) | uint64(s[129])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[512:], w)
+	v = uint64(s[136]) | uint64(s[137])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[544:], w)
+	v = uint64(s[144]) | uint64(s[145])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[576:], w)
+	v = uint64(s[152]) | uint64(s[153])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[608:], w)
+	v = uint64(s[160]) | uint64(s[161])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[640:], w)
+	v = uint64(s[168]) | uint64(s[169])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[672:], w)
+	v = uint64(s[176]) | uint64(s[177])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[704:], w)
+	v = uint64(s[184]) | uint64(s[185])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[736:], w)
+	v = uint64(s[192]) | uint64(s[193])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[768:], w)
+	v = uint64(s[200]) | uint64(s[201])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[800:], w)
+	v = uint64(s[208]) | uint64(s[209])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[832:], w)
+	v = uint64(s[216]) | uint64(s[217])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[864:], w)
+	v = uint64(s[224]) | uint64(s[225])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[896:], w)
+	v = uint64(s[232]) | uint64(s[233])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[928:], w)
+	v = uint64(s[240]) | uint64(s[241])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[960:], w)
+	v = uint64(s[248]) | uint64(s[249])<<32
+	w = v
+	binary.LittleEndian.PutUint64(d[992:], w)
 }

@@ -4,7 +4,9 @@ import "fmt"
 
 // verticalGo writes the portable kernels of full blocks. A 64-bit word holds one
 // 32-bit word of two neighbouring lanes, so that one shift and one mask serve two
-// values; four rounds cover the eight lanes.
+// values; four rounds cover the eight lanes. Each round is a call, because the
+// compiler then adds offsets to a pointer that stays in a register: written into a
+// loop, it computes all addresses first and spills them.
 func verticalGo(f *file) {
 	f.p("package blockcodec\n\nimport \"encoding/binary\"\n")
 	dispatch(f,
@@ -21,8 +23,9 @@ func verticalGo(f *file) {
 	for b := 1; b <= 32; b++ {
 		f.p("func unpackVertical%dGo(dst *[BlockSize]uint32, src *[%d]byte) {", b, 32*b)
 		f.p("for lane := 0; lane < 8; lane += 2 {")
-		f.p("s := (*[%d]byte)(src[4*lane:])", 32*b-24)
-		f.p("d := (*[%d]uint32)(dst[lane:])", 250)
+		f.p("unpackLanes%dGo((*[250]uint32)(dst[lane:]), (*[%d]byte)(src[4*lane:]))", b, 32*b-24)
+		f.p("}\n}\n")
+		f.p("func unpackLanes%dGo(d *[250]uint32, s *[%d]byte) {", b, 32*b-24)
 		f.p("var v uint64")
 		word := -1
 		for r := range 32 {
@@ -43,12 +46,13 @@ func verticalGo(f *file) {
 			}
 			f.p("d[%d], d[%d] = uint32(v), uint32(v>>32)", 8*r, 8*r+1)
 		}
-		f.p("}\n}\n")
+		f.p("}\n")
 
 		f.p("func packVertical%dGo(dst *[%d]byte, src *[BlockSize]uint32) {", b, 32*b)
 		f.p("for lane := 0; lane < 8; lane += 2 {")
-		f.p("d := (*[%d]byte)(dst[4*lane:])", 32*b-24)
-		f.p("s := (*[%d]uint32)(src[lane:])", 250)
+		f.p("packLanes%dGo((*[%d]byte)(dst[4*lane:]), (*[250]uint32)(src[lane:]))", b, 32*b-24)
+		f.p("}\n}\n")
+		f.p("func packLanes%dGo(d *[%d]byte, s *[250]uint32) {", b, 32*b-24)
 		f.p("var v, w uint64")
 		for r := range 32 {
 			w, sh := r*b/32, r*b%32
@@ -70,7 +74,7 @@ func verticalGo(f *file) {
 				f.p("w = v>>%d & %s", 32-sh, mask2(sh+b-32))
 			}
 		}
-		f.p("}\n}\n")
+		f.p("}\n")
 	}
 }
 
