@@ -117,21 +117,21 @@ func (a *app) printIndexed(r codesearch.IndexReport, took time.Duration, asJSON 
 // parseSize parses a number of bytes; K, M or G after it, and B or iB after that,
 // multiply it by powers of 1024.
 func parseSize(s string) (int64, error) {
-	digits := strings.TrimRight(s, "KMGiBkmgb")
-	n, err := strconv.ParseInt(digits, 10, 64)
+	unit := strings.ToUpper(strings.TrimLeft(s, "0123456789"))
+	n, err := strconv.ParseInt(s[:len(s)-len(unit)], 10, 64)
 	shift := 0
-	switch strings.ToUpper(strings.TrimSuffix(strings.TrimSuffix(s[len(digits):], "B"), "i")) {
-	case "":
-	case "K":
+	switch unit {
+	case "", "B":
+	case "K", "KB", "KIB":
 		shift = 10
-	case "M":
+	case "M", "MB", "MIB":
 		shift = 20
-	case "G":
+	case "G", "GB", "GIB":
 		shift = 30
 	default:
 		err = strconv.ErrSyntax
 	}
-	// Files are held in memory one at a time; no one wants to search larger ones.
+	// Files are held in memory, one a processor.
 	if err != nil || n < 1 || n > 1<<30>>shift {
 		return 0, fmt.Errorf("%q is not a size from 1 to 1G", s)
 	}

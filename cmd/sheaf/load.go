@@ -53,7 +53,7 @@ lines again changes nothing about those and adds the others.`,
 			if len(args) == 2 {
 				name = args[1]
 			}
-			l := loader{app: a, ctx: cmd.Context(), name: name, keepGoing: keepGoing}
+			l := loader{app: a, ctx: cmd.Context(), name: name, keepGoing: keepGoing, batch: loadBatch}
 			return l.run(args[0], asJSON)
 		},
 	}
@@ -68,8 +68,10 @@ type loader struct {
 	ctx       context.Context
 	name      string // of the input, for messages
 	keepGoing bool
-	bad       []int64 // numbers of bad lines, ascending
-	report    loadJSON
+	batch     int      // docs a commit takes
+	committed func()   // called after each commit; may be nil
+	bad       []int64  // numbers of bad lines, ascending
+	report    loadJSON // of what is committed
 }
 
 func (l *loader) run(db string, asJSON bool) (err error) {
@@ -87,11 +89,10 @@ func (l *loader) run(db string, asJSON bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	src, err := l.check(in, size)
-	if err != nil {
-		return err
+	if err == nil {
+		defer func() { err = errors.Join(err, src.Close()) }()
+		err = withStore(db, store.Options{}, func(st *store.Store) error { return l.write(st, src) })
 	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	err = withStore(db, store.Options{}, func(st *store.Store) error { return l.write(st, src) })
 	if errors.Is(err, context.Canceled) {
 		return &interruptedError{plural(l.report.Lines, "line") + " kept, the store is good; load again to have the others", err}
 	}
@@ -218,6 +219,9 @@ func (l *loader) write(st *store.Store, src io.Reader) error {
 		b.Reset()
 		report.Commits++
 		l.report = report
+		if l.committed != nil {
+			l.committed()
+		}
 		return nil
 	}
 	read := &counter{r: src, report: func(n int64) { bar.set(n, 0) }}
@@ -238,8 +242,11 @@ func (l *loader) write(st *store.Store, src io.Reader) error {
 				return err
 			}
 			report.Postings += int64(n)
-			if b.Len() >= loadBatch {
-				if err := errors.Join(l.ctx.Err(), commit(store.NoSync)); err != nil {
+			if b.Len() >= l.batch {
+				if err := commit(store.NoSync); err != nil {
+					return err
+				}
+				if err := l.ctx.Err(); err != nil {
 					return err
 				}
 			}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,9 +42,15 @@ changes the store. With --json every line is an object, the last one the count.`
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: databaseArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(args[0], store.Options{ReadOnly: true}, func(st *store.Store) error {
+			err := withStore(args[0], store.Options{ReadOnly: true}, func(st *store.Store) error {
 				return a.verify(cmd, st, asJSON)
 			})
+			if se := (*storeError)(nil); errors.As(err, &se) && errors.Is(err, store.ErrCorrupt) {
+				// Damage that keeps the store from being opened is what was asked for, too.
+				return errors.Join(a.printFault(store.Fault{Block: -1, Offset: -1, Err: err}, asJSON),
+					a.printVerified(store.VerifyReport{FaultCount: 1}, asJSON))
+			}
+			return err
 		},
 	}
 	addJSON(cmd, &asJSON, "faults and count")
@@ -68,6 +76,11 @@ func (a *app) verify(cmd *cobra.Command, st *store.Store, asJSON bool) error {
 	if printErr != nil {
 		return printErr
 	}
+	return a.printVerified(report, asJSON)
+}
+
+// printVerified prints the count; with a fault in it, the error is errNothing.
+func (a *app) printVerified(report store.VerifyReport, asJSON bool) (err error) {
 	if asJSON {
 		err = a.printJSON(verifyJSON{report.Generation, report.Terms, report.Postings, report.Segments, report.Bytes,
 			report.FaultCount, report.DamagedTerms})
@@ -83,7 +96,7 @@ func (a *app) verify(cmd *cobra.Command, st *store.Store, asJSON bool) error {
 
 func (a *app) printFault(f store.Fault, asJSON bool) error {
 	if !asJSON {
-		_, err := fmt.Fprintf(a.stdout, "fault: %s\n", oneLine(f.Err.Error()))
+		_, err := fmt.Fprintf(a.stdout, "fault: %s%s\n", faultPlace(f), oneLine(f.Err.Error()))
 		return err
 	}
 	out := faultJSON{Error: oneLine(f.Err.Error())}
@@ -101,6 +114,27 @@ func (a *app) printFault(f store.Fault, asJSON bool) error {
 		out.Offset = &f.Offset
 	}
 	return a.printJSON(out)
+}
+
+// faultPlace returns where a fault is, as far as it is known, with ": " after it.
+func faultPlace(f store.Fault) string {
+	var parts []string
+	if f.Term != nil {
+		parts = append(parts, "term "+textform.Escape(f.Term))
+	}
+	if f.Key != nil {
+		parts = append(parts, fmt.Sprintf("key %x", f.Key))
+	}
+	if f.Block >= 0 {
+		parts = append(parts, fmt.Sprintf("block %d", f.Block))
+	}
+	if f.Offset >= 0 {
+		parts = append(parts, fmt.Sprintf("byte %d", f.Offset))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + ": "
 }
 
 // plural returns "1 fault", "2 faults".
