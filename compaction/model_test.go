@@ -204,3 +204,97 @@ func TestMergeFailingSource(t *testing.T) {
 		}
 	}
 }
+
+// bigAndSmall is a level 1 of about n docs, packed and bitset, with one small
+// commit beside it: 3 docs added, 2 removed, 1 deleted.
+func bigAndSmall(t *testing.T, rng *rand.Rand, n int) (sources []Source, hidden func(uint64) *iterator.Bitmap, want []uint32) {
+	var level1 []uint32
+	doc := uint32(0)
+	for len(level1) < n {
+		doc += 1 + rng.Uint32N(200)
+		level1 = append(level1, doc)
+	}
+	for range 2 * n {
+		doc++
+		if rng.IntN(2) == 0 {
+			level1 = append(level1, doc)
+		}
+	}
+	added := []uint32{level1[n/4] + 1, level1[n/3] + 1, level1[n/2]}
+	removed := []uint32{level1[n/5], level1[n/2+1]}
+	deleted := level1[n/6]
+	slices.Sort(added)
+	live := map[uint32]bool{}
+	for _, doc := range level1 {
+		live[doc] = doc != deleted && !slices.Contains(removed, doc)
+	}
+	for _, doc := range added {
+		live[doc] = true
+	}
+	for doc, is := range live {
+		if is {
+			want = append(want, doc)
+		}
+	}
+	slices.Sort(want)
+	bm := new(iterator.Bitmap)
+	bm.Add(deleted)
+	sources = []Source{
+		{Generation: 1, Postings: openSegment(t, segment.Postings, level1)},
+		{Generation: 2, Postings: openSegment(t, segment.Postings, added)},
+		{Generation: 2, Tombstones: true, Postings: openSegment(t, segment.Tombstones, removed)},
+	}
+	hidden = func(generation uint64) *iterator.Bitmap {
+		if generation < 2 {
+			return bm
+		}
+		return nil
+	}
+	return sources, hidden, want
+}
+
+// Blocks of a large level 1 that nothing touches pass through whole: a few fresh
+// docs cut the blocks that they fall into, and no others.
+func TestMergePassesBlocksThrough(t *testing.T) {
+	sources, hidden, want := bigAndSmall(t, newRand(t), 20_000)
+	level1 := sources[0].Postings.(*segment.Reader)
+	blocks := iterator.Blocks(Merge(sources, hidden))
+	var b iterator.Block
+	var docs []uint32
+	n, words := 0, 0
+	for blocks.NextBlock(&b) {
+		n++
+		if b.Words != nil {
+			words++
+		}
+		docs = b.AppendTo(docs)
+	}
+	if err := blocks.Err(); err != nil || !slices.Equal(docs, want) {
+		t.Fatalf("%d docs, want %d, %v", len(docs), len(want), err)
+	}
+	if most := level1.Info().Blocks + 6*4; n > most || words == 0 {
+		t.Errorf("%d blocks, %d of them bitsets; level 1 has %d", n, words, level1.Info().Blocks)
+	}
+	if got := level1.BlocksDecoded(); got > uint64(level1.Info().Blocks) {
+		t.Errorf("%d of %d blocks decoded", got, level1.Info().Blocks)
+	}
+	blocks.Close()
+}
+
+// A seek in a view skips the blocks of level 1 between.
+func TestMergeSeekSkipsBlocks(t *testing.T) {
+	sources, hidden, want := bigAndSmall(t, newRand(t), 20_000)
+	level1 := sources[0].Postings.(*segment.Reader)
+	it := Merge(sources, hidden)
+	seeks := 0
+	for i := 100; i < len(want); i += len(want) / 7 {
+		if !it.SeekGE(want[i]) || it.Doc() != want[i] {
+			t.Fatalf("SeekGE(%d) is at %d", want[i], it.Doc())
+		}
+		seeks++
+	}
+	if got := level1.BlocksDecoded(); got > uint64(2*seeks) {
+		t.Errorf("%d seeks decoded %d of %d blocks", seeks, got, level1.Info().Blocks)
+	}
+	it.Close()
+}

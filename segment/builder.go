@@ -156,8 +156,15 @@ func (b *Builder) addPending(docs []uint32) int {
 	for i, doc := range docs {
 		gap := doc - last - 1
 		if doc > b.winEnd {
-			b.last, b.winOr = last, or
-			b.closeWindow()
+			if len(b.pend) < minBitsetDocs {
+				// closeWindow for sparse lists, where most docs come here. No
+				// bitset and no full block can be made of so few docs.
+				b.win = len(b.pend)
+				b.preOr |= or
+			} else {
+				b.last, b.winOr = last, or
+				b.closeWindow()
+			}
 			b.winEnd = doc | (windowDocs - 1)
 			or = 0
 		}

@@ -1,6 +1,10 @@
 package segment
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sheafdb/sheaf/blockcodec"
+)
 
 // Encoding is how one block of a segment is written.
 type Encoding uint8
@@ -52,7 +56,7 @@ func encodingOf(tag byte) Encoding {
 const maxWords = 1024
 
 // The rules by which Builder chooses. They are no part of the format: a reader
-// takes any choice.
+// takes any choice. docs/perf.md has the measurements.
 const (
 	// minRun is the length from which consecutive docs become a run block of
 	// their own. A shorter run costs less inside a packed block or a bitset than
@@ -63,8 +67,9 @@ const (
 	// size, so that the bitsets of two lists cover the same ranges.
 	windowDocs = 1 << 14
 
-	// minBitsetDocs is the fewest docs worth a bitset block.
-	minBitsetDocs = 256
+	// minBitsetDocs is the fewest docs worth a bitset block. It is not less than
+	// the docs of a full block, see addPending.
+	minBitsetDocs = blockcodec.BlockSize
 
 	// A bitset is taken when it is at most bitsetShare/100 larger than the packed
 	// form of the same docs: word by word a set operation takes a fraction of the

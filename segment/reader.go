@@ -34,6 +34,7 @@ type Reader struct {
 
 	blockFirst uint32 // run: first doc
 
+	rest     uint64   // bitset: the docs after cur in the word of cur, as its bits
 	raw      []byte   // bitset: the words as bytes
 	wordBase uint32   // bitset: number of the first word, doc/64
 	words    []uint64 // NextBlock's copy of raw
@@ -111,6 +112,11 @@ func (r *Reader) parseTable(src []byte, info Info, off int) error {
 	return nil
 }
 
+// maxKeptBlocks is the longest block table whose buffers Close keeps: a segment
+// of ordinary length has a few hundred blocks.
+const maxKeptBlocks = 4096
+
+// resize returns a slice of n values, in s when it is long enough.
 func resize(s []uint32, n int) []uint32 {
 	if cap(s) < n {
 		return make([]uint32, n)
@@ -138,6 +144,9 @@ func (r *Reader) Close() error {
 	err := r.err
 	r.clear()
 	r.err = err
+	if cap(r.lasts) > maxKeptBlocks {
+		r.lasts, r.ends = nil, nil
+	}
 	return nil
 }
 
@@ -153,10 +162,14 @@ func (r *Reader) Next() bool {
 
 func (r *Reader) nextSlow() bool {
 	if r.onBlock() && r.cur < r.blockLast {
-		if r.enc == Run {
+		switch {
+		case r.enc == Run:
 			r.cur++
-		} else {
-			r.seekBitset(r.cur + 1)
+		case r.rest != 0:
+			r.cur = r.cur&^63 | uint32(bits.TrailingZeros64(r.rest))
+			r.rest &= r.rest - 1
+		default:
+			r.seekBitset(r.cur&^63 + 64)
 		}
 		return true
 	}
@@ -249,6 +262,7 @@ func (r *Reader) seekBitset(doc uint32) {
 		w = r.word(i)
 	}
 	r.cur = (r.wordBase+i)*64 + uint32(bits.TrailingZeros64(w))
+	r.rest = w & (w - 1)
 }
 
 func (r *Reader) word(i uint32) uint64 { return binary.LittleEndian.Uint64(r.raw[8*i:]) }
