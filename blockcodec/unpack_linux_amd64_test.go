@@ -253,3 +253,55 @@ func TestCountBelowKernels(t *testing.T) {
 		}
 	}
 }
+
+func TestFusedKernels(t *testing.T) {
+	if !hasIce {
+		t.Skip("no hasIce")
+	}
+	m, r := newKernelMem(t), newRand(t)
+	for b := 0; b <= 32; b++ {
+		for round := range 30 {
+			p := packedBytes(r, BlockSize, b, round == 0)
+			low := packedRef(p, BlockSize, b, true)
+			base := r.Uint32()
+
+			if b > 0 {
+				want := slices.Clone(low)
+				docsRef(want, base)
+				got := m.values(BlockSize)
+				unpackSumIce((*[BlockSize]uint32)(got), m.source(p), b, base)
+				m.check(t, "sum", got, want)
+			}
+			if b == 32 {
+				continue
+			}
+			words, set := randomBitmap(r, BlockSize, round%6)
+			var high highParts
+			merge := func(bits int) []uint32 {
+				want := slices.Clone(low)
+				for i := range high {
+					high[i] = r.Uint32() >> (32 - bits)
+					if round < 6 {
+						high[i] = 1<<bits - 1
+					}
+				}
+				for i, p := range set {
+					want[p] |= high[i] << b
+				}
+				return want
+			}
+			want := merge(32 - b)
+			got := m.values(BlockSize)
+			unpackMergeIce((*[BlockSize]uint32)(got), m.source(p), b, &words, &high)
+			m.check(t, "merge", got, want)
+
+			if b < maxWideBits {
+				want := merge(maxWideBits - b)
+				docsRef(want, base)
+				got := m.values(BlockSize)
+				unpackMergeSumIce((*[BlockSize]uint32)(got), m.source(p), b, &words, &high, base)
+				m.check(t, "merge and sum", got, want)
+			}
+		}
+	}
+}

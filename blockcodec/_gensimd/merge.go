@@ -1,0 +1,80 @@
+package main
+
+import "fmt"
+
+// unpackMergeIce writes the kernels that unpack a block with bitmap exceptions in
+// one pass.
+func unpackMergeIce() *file {
+	f := newFile("simd/archsimd")
+	f.p("// unpackMergeIce is unpackVerticalGo and then mergeBitmapGo for CPUs with hasIce,")
+	f.p("// in one pass: sixteen bits of the bitmap spread as many high parts to their")
+	f.p("// places, beside the low parts in registers.")
+	f.p("//")
+	f.p("// REQUIRES: 0 <= b <= 31, len(src) == 32*b.")
+	f.p("func unpackMergeIce(dst *[BlockSize]uint32, src []byte, b int, words *bitmapWords, high *highParts) {\nswitch b {")
+	for b := range 32 {
+		f.p("case %d: unpackMerge%dIce(dst, (*[%d]byte)(src), words, high)", b, b, 32*b)
+	}
+	f.p("}\n}\n")
+	for b := range 32 {
+		f.p("func unpackMerge%dIce(dst *[BlockSize]uint32, src *[%d]byte, words *bitmapWords, high *highParts) {", b, 32*b)
+		f.p("var w, n, first, at uint64")
+		f.p("var h archsimd.Uint32x16")
+		s := newStream(f, b)
+		if b > 0 {
+			f.p("mask := archsimd.BroadcastInt32x16(1<<%d - 1)", b)
+		}
+		for k := range 16 {
+			spread(f, "h", k)
+			e := "h"
+			if b > 0 {
+				e = fmt.Sprintf("%s.BitsToInt32().And(mask).Or(h.ShiftAllLeft(%d).BitsToInt32()).ToBits()", s.rows(k), b)
+			}
+			f.p("%s.StoreArray((*[16]uint32)(dst[%d:%d]))", e, 16*k, 16*k+16)
+		}
+		f.p("archsimd.ClearAVXUpperBits()\n}\n")
+	}
+	return f
+}
+
+// unpackMergeSumIce writes the kernels that unpack gaps with bitmap exceptions and
+// sum them, where a gap has at most maxWide bits.
+func unpackMergeSumIce() *file {
+	f := newFile("simd/archsimd")
+	f.p("// unpackMergeSumIce is unpackMergeIce and then sumGapsGo in one pass, like")
+	f.p("// unpackSumIce, for gaps of at most %d bits with their high parts.", maxWide)
+	f.p("//")
+	f.p("// REQUIRES: 0 <= b < %d, len(src) == 32*b, every high part below 1<<(%d-b).", maxWide, maxWide)
+	f.p("func unpackMergeSumIce(dst *[BlockSize]uint32, src []byte, b int, words *bitmapWords, high *highParts, base uint32) {\nswitch b {")
+	for b := range maxWide {
+		f.p("case %d: unpackMergeSum%dIce(dst, (*[%d]byte)(src), words, high, base)", b, b, 32*b)
+	}
+	f.p("}\n}\n")
+	for b := range maxWide {
+		f.p("func unpackMergeSum%dIce(dst *[BlockSize]uint32, src *[%d]byte, words *bitmapWords, high *highParts, base uint32) {", b, 32*b)
+		f.p("var w, n, first, at uint64")
+		sumConstants(f)
+		wideConstants(f)
+		if b > 0 {
+			wideFieldConstants(f, b)
+		}
+		f.p("var e, g archsimd.Uint32x16")
+		s := newStream(f, b)
+		for k := 0; k < 16; k += 2 {
+			spread(f, "e", k)
+			spread(f, "g", k+1)
+			// The high parts, both rows in one, then the low ones, then the complement.
+			f.p("e = e.ShiftAllLeft(%d)", b)
+			f.p("g = g.ShiftAllLeft(%d)", b+16)
+			if b == 0 {
+				f.p("x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).ToBits()")
+			} else {
+				wideFields(f, s, k)
+				f.p("x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()")
+			}
+			wideSums(f, k)
+		}
+		f.p("archsimd.ClearAVXUpperBits()\n}\n")
+	}
+	return f
+}

@@ -1,0 +1,115 @@
+package main
+
+import "fmt"
+
+// A stream is the vertical block of width b read as two bit streams at once, for
+// AVX-512: the upper half of a vector holds eight lanes of one row, the lower half
+// the same lanes of the row before, so that both need the same shift. Word j of
+// the stream has word j of the block above, and below the 32 bits that begin b
+// bits earlier. Then the vector at row 2k+1 holds the values 16k to 16k+15 in
+// order.
+type stream struct {
+	f    *file
+	b    int
+	made int // words 0..made-1 have variables
+}
+
+// newStream begins a stream; src is the name of the array of 32*b bytes.
+func newStream(f *file, b int) *stream {
+	if b > 0 && b < 32 {
+		f.p("lag := archsimd.LoadUint32x16Array(&lags[%d])", b)
+	}
+	return &stream{f: f, b: b}
+}
+
+// words is a load of the words w and w+1 of the block.
+func words(w int) string {
+	return fmt.Sprintf("archsimd.LoadUint8x64Array((*[64]byte)(src[%d:%d])).ReshapeToUint32s()", 32*w, 32*w+64)
+}
+
+// word returns the variable of word j, after writing what makes it.
+func (s *stream) word(j int) string {
+	for ; s.made <= j; s.made++ {
+		k := s.made
+		// The lower half is cut from the words k-1 and k of the block, the upper is
+		// word k as it is; the halves that the shift does not use may hold anything.
+		before := words(max(k-1, 0))
+		if k == 0 {
+			before = fmt.Sprintf("archsimd.Uint32x16{}.SetHi(%s)", word(0))
+		}
+		after := words(min(k, s.b-2))
+		if k == s.b-1 {
+			after = fmt.Sprintf("archsimd.Uint32x16{}.SetLo(%s)", word(k))
+		}
+		s.f.p("v%d := %s.ShiftRightConcatMod32(%s, lag)", k, before, after)
+	}
+	return fmt.Sprintf("v%d", j)
+}
+
+// rows returns an expression for the rows 2k and 2k+1 that has the fields at bit
+// 0 and, unless they end at bit 32, other bits above.
+func (s *stream) rows(k int) string {
+	if s.b == 32 {
+		return words(2 * k)
+	}
+	j, sh := (2*k+1)*s.b/32, (2*k+1)*s.b%32
+	switch {
+	case sh+s.b > 32:
+		lo, hi := s.word(j), s.word(j+1)
+		return fmt.Sprintf("%s.ShiftAllRightConcatMod32(%s, %d)", lo, hi, sh)
+	case sh > 0:
+		return fmt.Sprintf("%s.ShiftAllRight(%d)", s.word(j), sh)
+	}
+	return s.word(j)
+}
+
+// rowsAt16 is rows with the fields at bit 16 and other bits on both sides.
+//
+// REQUIRES: b <= 16.
+func (s *stream) rowsAt16(k int) string {
+	j, sh := (2*k+1)*s.b/32, (2*k+1)*s.b%32
+	switch {
+	case sh+s.b > 32:
+		lo, hi := s.word(j), s.word(j+1)
+		return fmt.Sprintf("%s.ShiftAllRightConcatMod32(%s, %d)", lo, hi, sh-16)
+	case sh > 16:
+		return fmt.Sprintf("%s.ShiftAllRight(%d)", s.word(j), sh-16)
+	case sh < 16:
+		return fmt.Sprintf("%s.ShiftAllLeft(%d)", s.word(j), 16-sh)
+	}
+	return s.word(j)
+}
+
+// tables writes the constants of the kernels: data, so that nothing runs at init.
+func tables() *file {
+	f := newFile()
+	table := func(name, doc, typ string, n int, at func(b, lane int) uint32) {
+		f.p("// %s", doc)
+		f.p("var %s = [%d][16]%s{", name, n, typ)
+		for b := range n {
+			f.p("{")
+			for lane := range 16 {
+				if typ == "int32" {
+					f.p("%d,", int32(at(b, lane)))
+				} else {
+					f.p("%d,", at(b, lane))
+				}
+			}
+			f.p("},")
+		}
+		f.p("}\n")
+	}
+	table("lags", "lags shifts the lower half of a vector to the row before, by width.", "uint32", 32, func(b, lane int) uint32 {
+		if b > 0 && lane < 8 {
+			return uint32(32 - b)
+		}
+		return 0
+	})
+	table("rests", "rests has the bits that a field of a width leaves of 32.", "int32", 33, func(b, lane int) uint32 {
+		return uint32(uint64(1<<32-1) << b)
+	})
+	table("rests16", "rests16 has the bits that two fields of a width leave, at bit 0 and at bit 16.", "int32", 12, func(b, lane int) uint32 {
+		return uint32(0xffff<<b&0xffff) * 0x10001
+	})
+	return f
+}
