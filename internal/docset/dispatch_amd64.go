@@ -2,45 +2,68 @@
 
 package docset
 
-// Where the AVX-512 kernels for two arrays begin and end to pay: below so many docs
-// in the shorter one a call costs more than it gains, above such a ratio of their
-// lengths the portable kernels search instead of walking. Measured: docs/perf.md.
+// From which sizes on, and below which ratio of them, the kernels for two arrays
+// pay. Smaller ones are done before a vector is loaded; above the ratio the
+// portable kernels search in the longer array instead of walking it. Measured:
+// docs/perf.md.
 const (
-	vectorMinDocs   = 8
-	vectorSeekRatio = 24 // against a search for each doc of the shorter one
-	vectorCopyRatio = 48 // against a search and a copy for each
+	vectorMinShorter = 4
+	vectorMinLonger  = 8
+
+	seekRatioAVX512 = 24 // against a search for each doc of the shorter
+	copyRatioAVX512 = 48 // against a search and a copy for each
+	seekRatioAVX2   = 16
+	copyRatioAVX2   = 24
 )
 
-// vectorsPay says whether the kernels are taken for arrays of these lengths.
-func vectorsPay(shorter, longer, maxRatio int) bool {
-	return hasAVX512 && shorter >= vectorMinDocs && longer < maxRatio*shorter
+// vectorsPay says whether a kernel that the processor has pays.
+func vectorsPay(has bool, shorter, longer, ratio int) bool {
+	return has && shorter >= vectorMinShorter && longer >= vectorMinLonger && longer < ratio*shorter
 }
 
 func intersect(dst, a, b []uint32) int {
-	if vectorsPay(len(a), len(b), vectorSeekRatio) {
+	switch {
+	case vectorsPay(hasAVX512, len(a), len(b), seekRatioAVX512):
 		return matchAVX512(dst, a, b, keepMatched)
+	case vectorsPay(hasAVX2, len(a), len(b), seekRatioAVX2):
+		return matchAVX2(dst, a, b, keepMatched)
 	}
 	return intersectGo(dst, a, b)
 }
 
 func intersectCount(a, b []uint32) int {
-	if vectorsPay(len(a), len(b), vectorSeekRatio) {
+	switch {
+	case vectorsPay(hasAVX512, len(a), len(b), seekRatioAVX512):
 		return matchAVX512(nil, a, b, keepMatched)
+	case vectorsPay(hasAVX2, len(a), len(b), seekRatioAVX2):
+		return matchAVX2(nil, a, b, keepMatched)
 	}
 	return intersectCountGo(a, b)
 }
 
 func union(dst, a, b []uint32) int {
-	if vectorsPay(min(len(a), len(b)), max(len(a), len(b)), vectorCopyRatio) {
+	shorter, longer := min(len(a), len(b)), max(len(a), len(b))
+	switch {
+	case vectorsPay(hasAVX512, shorter, longer, copyRatioAVX512):
 		return unionAVX512(dst, a, b)
+	case vectorsPay(hasAVX2, shorter, longer, copyRatioAVX2):
+		return unionAVX2(dst, a, b)
 	}
 	return unionGo(dst, a, b)
 }
 
 func subtract(dst, a, b []uint32) int {
-	if vectorsPay(len(a), len(b), vectorSeekRatio) && len(a) <= len(b) ||
-		vectorsPay(len(b), len(a), vectorCopyRatio) && len(a) > len(b) {
+	shorter, longer := len(a), len(b)
+	ratio512, ratio2 := seekRatioAVX512, seekRatioAVX2
+	if shorter > longer {
+		shorter, longer = longer, shorter
+		ratio512, ratio2 = copyRatioAVX512, copyRatioAVX2
+	}
+	switch {
+	case vectorsPay(hasAVX512, shorter, longer, ratio512):
 		return matchAVX512(dst, a, b, keepUnmatched)
+	case vectorsPay(hasAVX2, shorter, longer, ratio2):
+		return matchAVX2(dst, a, b, keepUnmatched)
 	}
 	return subtractGo(dst, a, b)
 }
@@ -111,9 +134,15 @@ func subtractWords(dst, docs []uint32, base uint32, words []uint64) int {
 	return subtractWordsGo(dst, docs, base, words)
 }
 
+// denseWord is how many bits a word has on average when wordsToDocsAVX2 pays.
+const denseWord = 24
+
 func wordsToDocs(dst []uint32, base uint32, words []uint64) int {
-	if hasVBMI2 {
+	switch {
+	case hasVBMI2:
 		return wordsToDocsVBMI2(dst, base, words)
+	case hasAVX2 && countWords(words) >= denseWord*len(words):
+		return wordsToDocsAVX2(dst, base, words)
 	}
 	return wordsToDocsGo(dst, base, words)
 }

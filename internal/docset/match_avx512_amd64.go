@@ -105,12 +105,9 @@ func prefixLen(m uint16) int {
 	return bits.TrailingZeros32(^uint32(m))
 }
 
-// ones counts the bits of m. bits.OnesCount16 tests at run time for POPCNT and
-// calls a function otherwise: that call, never made, spills what the vector loop
-// holds in registers.
+// ones counts the bits of m, by the table of math/bits. bits.OnesCount16 tests at
+// run time for POPCNT and calls a function otherwise: that call, never made, spills
+// what the vector loop holds in registers.
 func ones(m uint16) int {
-	m -= m >> 1 & 0x5555
-	m = m&0x3333 + m>>2&0x3333
-	m = (m + m>>4) & 0x0f0f
-	return int((m + m>>8) & 0x1f)
+	return bits.OnesCount8(uint8(m)) + bits.OnesCount8(uint8(m>>8))
 }

@@ -41,5 +41,15 @@ func vectorTiers() []tier {
 			wordsToDocs: wordsToDocsVBMI2,
 		})
 	}
+	if hasAVX2 {
+		out = append(out, tier{
+			name:           "avx2",
+			intersect:      func(dst, a, b []uint32) int { return matchAVX2(dst, a, b, keepMatched) },
+			intersectCount: func(a, b []uint32) int { return matchAVX2(nil, a, b, keepMatched) },
+			subtract:       func(dst, a, b []uint32) int { return matchAVX2(dst, a, b, keepUnmatched) },
+			wordsToDocs:    wordsToDocsAVX2,
+			union:          unionAVX2,
+		})
+	}
 	return out
 }

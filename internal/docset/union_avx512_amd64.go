@@ -29,7 +29,9 @@ func unionAVX512(dst, a, b []uint32) int {
 	}
 	// The tails are copied before the first vector: a copy is SSE code, which is slow
 	// while the upper halves of the vector registers are in use.
-	tailA, tailB := filledUp(a), filledUp(b)
+	var tailA, tailB [lanes]uint32
+	fillUp(tailA[:], a)
+	fillUp(tailB[:], b)
 	rev := archsimd.LoadUint32x16Array(&reversed)
 	swap8 := archsimd.LoadUint32x16Array(&swapped8)
 	swap4 := archsimd.LoadUint32x16Array(&swapped4)
@@ -104,15 +106,13 @@ func unionAVX512(dst, a, b []uint32) int {
 	return min(k, len(dst))
 }
 
-// filledUp returns the last len(a)%16 docs of a, filled up with 2^32-1.
-func filledUp(a []uint32) (tail [lanes]uint32) {
-	if n := len(a) % lanes; n != 0 {
-		copy(tail[:], a[len(a)-n:])
-		for p := n; p < lanes; p++ {
-			tail[p] = math.MaxUint32
-		}
+// fillUp puts the docs of a past the last whole vector of len(tail) docs into
+// tail, and 2^32-1 behind them.
+func fillUp(tail, a []uint32) {
+	n := copy(tail, a[len(a)&^(len(tail)-1):])
+	for p := n; p < len(tail); p++ {
+		tail[p] = math.MaxUint32
 	}
-	return tail
 }
 
 // at returns the 16 docs of a from i on, which is a multiple of 16 below len(a).
