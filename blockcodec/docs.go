@@ -67,9 +67,9 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 		if !ok {
 			return 0, false
 		}
-		unpack(dst, src[low:consumed], b)
-		mergeSum(dst, &d.words, &d.high, b, base)
-		width = b + int(src[1])
+		bx := int(src[1])
+		unpackMergeSum(dst, src[low:consumed], b, bx, &d.words, &d.high, base)
+		width = b + bx
 
 	case typeConstant:
 		var gap uint32

@@ -15,8 +15,7 @@ func (d *Decoder) decodeBitmap(dst []uint32, src []byte, b int) (consumed int, o
 	if !ok {
 		return 0, false
 	}
-	unpack(dst, src[low:end], b)
-	mergeBitmap(dst, &d.words, &d.high, b)
+	unpackMerge(dst, src[low:end], b, &d.words, &d.high)
 	return end, true
 }
 

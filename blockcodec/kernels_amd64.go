@@ -81,7 +81,12 @@ func countAtLeast(vals []uint32, limit uint32) int {
 	return countAtLeastGo(vals, limit)
 }
 
-func mergeBitmap(dst []uint32, words *bitmapWords, high *highParts, b int) {
+func unpackMerge(dst []uint32, src []byte, b int, words *bitmapWords, high *highParts) {
+	if hasIce && len(dst) == BlockSize {
+		unpackMergeIce((*[BlockSize]uint32)(dst), src, b, words, high)
+		return
+	}
+	unpack(dst, src, b)
 	if hasAVX512 {
 		mergeBitmapAVX512(dst, words, high, b)
 		return
@@ -119,17 +124,25 @@ func sumGaps(dst []uint32, base uint32) {
 }
 
 func unpackSum(dst []uint32, src []byte, b int, base uint32) {
+	if hasIce && len(dst) == BlockSize && b > 0 {
+		unpackSumIce((*[BlockSize]uint32)(dst), src, b, base)
+		return
+	}
 	unpack(dst, src, b)
 	sumGaps(dst, base)
 }
 
-func mergeSum(dst []uint32, words *bitmapWords, high *highParts, b int, base uint32) {
-	if hasAVX512 {
+func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, high *highParts, base uint32) {
+	switch {
+	case hasIce && len(dst) == BlockSize && b+bx <= maxWideBits:
+		unpackMergeSumIce((*[BlockSize]uint32)(dst), src, b, words, high, base)
+	case hasAVX512 && len(dst) != BlockSize:
+		unpack(dst, src, b)
 		mergeSumAVX512(dst, words, high, b, base)
-		return
+	default:
+		unpackMerge(dst, src, b, words, high)
+		sumGaps(dst, base)
 	}
-	mergeBitmapGo(dst, words, high, b)
-	sumGaps(dst, base)
 }
 
 func progress(dst []uint32, first, step uint32) {

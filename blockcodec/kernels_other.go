@@ -25,7 +25,8 @@ func allEqual(vals []uint32) bool { return allEqualGo(vals) }
 
 func countAtLeast(vals []uint32, limit uint32) int { return countAtLeastGo(vals, limit) }
 
-func mergeBitmap(dst []uint32, words *bitmapWords, high *highParts, b int) {
+func unpackMerge(dst []uint32, src []byte, b int, words *bitmapWords, high *highParts) {
+	unpack(dst, src, b)
 	mergeBitmapGo(dst, words, high, b)
 }
 
@@ -42,8 +43,8 @@ func unpackSum(dst []uint32, src []byte, b int, base uint32) {
 	sumGapsGo(dst, base)
 }
 
-func mergeSum(dst []uint32, words *bitmapWords, high *highParts, b int, base uint32) {
-	mergeBitmapGo(dst, words, high, b)
+func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, high *highParts, base uint32) {
+	unpackMerge(dst, src, b, words, high)
 	sumGapsGo(dst, base)
 }
 
