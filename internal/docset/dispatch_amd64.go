@@ -87,35 +87,35 @@ const vectorMinWords = 16
 
 func andWords(dst, a, b []uint64) int {
 	if hasVPOPCNTDQ && len(a) >= vectorMinWords {
-		return andWordsVPOPCNT(dst, a, b)
+		return andWordsVPOPCNTDQ(dst, a, b)
 	}
 	return andWordsGo(dst, a, b)
 }
 
 func orWords(dst, a, b []uint64) int {
 	if hasVPOPCNTDQ && len(a) >= vectorMinWords {
-		return orWordsVPOPCNT(dst, a, b)
+		return orWordsVPOPCNTDQ(dst, a, b)
 	}
 	return orWordsGo(dst, a, b)
 }
 
 func andNotWords(dst, a, b []uint64) int {
 	if hasVPOPCNTDQ && len(a) >= vectorMinWords {
-		return andNotWordsVPOPCNT(dst, a, b)
+		return andNotWordsVPOPCNTDQ(dst, a, b)
 	}
 	return andNotWordsGo(dst, a, b)
 }
 
 func countWords(words []uint64) int {
 	if hasVPOPCNTDQ && len(words) >= vectorMinWords {
-		return countWordsVPOPCNT(words)
+		return countWordsVPOPCNTDQ(words)
 	}
 	return countWordsGo(words)
 }
 
 func andCountWords(a, b []uint64) int {
 	if hasVPOPCNTDQ && len(a) >= vectorMinWords {
-		return andCountWordsVPOPCNT(a, b)
+		return andCountWordsVPOPCNTDQ(a, b)
 	}
 	return andCountWordsGo(a, b)
 }

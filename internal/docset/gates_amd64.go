@@ -4,11 +4,9 @@ package docset
 
 import "simd/archsimd"
 
-// The gates say which kernels this processor runs. They are set once, here.
+// Gates beyond the GOAMD64 levels. They ask for AVX-512 by name too: no feature
+// implies another, as GODEBUG=cpu.avx512f=off leaves these reported.
 var (
-	hasAVX2 = archsimd.X86.AVX2()
-	// AVX512 stands for AVX512F, CD, BW, DQ and VL, which archsimd takes together.
-	hasAVX512    = archsimd.X86.AVX512()
 	hasVPOPCNTDQ = hasAVX512 && archsimd.X86.AVX512VPOPCNTDQ()
-	hasVBMI2     = hasAVX512 && archsimd.X86.AVX512VBMI2() && archsimd.X86.AVX512VPOPCNTDQ()
+	hasVBMI2     = hasVPOPCNTDQ && archsimd.X86.AVX512VBMI2()
 )

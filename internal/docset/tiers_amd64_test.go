@@ -28,11 +28,11 @@ func vectorTiers() []tier {
 	if hasVPOPCNTDQ {
 		out = append(out, tier{
 			name:          "avx512+vpopcntdq",
-			andWords:      andWordsVPOPCNT,
-			orWords:       orWordsVPOPCNT,
-			andNotWords:   andNotWordsVPOPCNT,
-			countWords:    countWordsVPOPCNT,
-			andCountWords: andCountWordsVPOPCNT,
+			andWords:      andWordsVPOPCNTDQ,
+			orWords:       orWordsVPOPCNTDQ,
+			andNotWords:   andNotWordsVPOPCNTDQ,
+			countWords:    countWordsVPOPCNTDQ,
+			andCountWords: andCountWordsVPOPCNTDQ,
 		})
 	}
 	if hasVBMI2 {

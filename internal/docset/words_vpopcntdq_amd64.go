@@ -9,7 +9,7 @@ import "simd/archsimd"
 
 const groupWords = 8
 
-func andWordsVPOPCNT(dst, a, b []uint64) int {
+func andWordsVPOPCNTDQ(dst, a, b []uint64) int {
 	var sum archsimd.Uint64x8
 	n := len(a) &^ (groupWords - 1)
 	for i := 0; i < n; i += groupWords {
@@ -20,7 +20,7 @@ func andWordsVPOPCNT(dst, a, b []uint64) int {
 	return total(sum) + andWordsGo(dst[n:], a[n:], b[n:])
 }
 
-func orWordsVPOPCNT(dst, a, b []uint64) int {
+func orWordsVPOPCNTDQ(dst, a, b []uint64) int {
 	var sum archsimd.Uint64x8
 	n := len(a) &^ (groupWords - 1)
 	for i := 0; i < n; i += groupWords {
@@ -31,7 +31,7 @@ func orWordsVPOPCNT(dst, a, b []uint64) int {
 	return total(sum) + orWordsGo(dst[n:], a[n:], b[n:])
 }
 
-func andNotWordsVPOPCNT(dst, a, b []uint64) int {
+func andNotWordsVPOPCNTDQ(dst, a, b []uint64) int {
 	var sum archsimd.Uint64x8
 	n := len(a) &^ (groupWords - 1)
 	for i := 0; i < n; i += groupWords {
@@ -42,7 +42,7 @@ func andNotWordsVPOPCNT(dst, a, b []uint64) int {
 	return total(sum) + andNotWordsGo(dst[n:], a[n:], b[n:])
 }
 
-func countWordsVPOPCNT(words []uint64) int {
+func countWordsVPOPCNTDQ(words []uint64) int {
 	var sum archsimd.Uint64x8
 	n := len(words) &^ (groupWords - 1)
 	for i := 0; i < n; i += groupWords {
@@ -51,7 +51,7 @@ func countWordsVPOPCNT(words []uint64) int {
 	return total(sum) + countWordsGo(words[n:])
 }
 
-func andCountWordsVPOPCNT(a, b []uint64) int {
+func andCountWordsVPOPCNTDQ(a, b []uint64) int {
 	var sum archsimd.Uint64x8
 	n := len(a) &^ (groupWords - 1)
 	for i := 0; i < n; i += groupWords {
