@@ -15,31 +15,29 @@ func sumGapsAVX2(dst []uint32, base uint32) {
 		sumGapsGo(dst, base)
 		return
 	}
-	all := dst
 	ones := archsimd.BroadcastUint32x8(1)
 	fours := archsimd.LoadInt8x32Array(&secondOfFour)
 	third := archsimd.BroadcastUint32x8(3)
 	last := archsimd.BroadcastUint32x8(7)
 	upper := archsimd.LoadUint32x8Array(&upperHalf)
 	carry := archsimd.BroadcastUint32x8(base - 1)
-	for len(dst) > 0 {
+	for i := 0; i < len(dst); i += 8 {
 		var x archsimd.Uint32x8
-		if len(dst) >= 8 {
-			x = archsimd.LoadUint32x8Array((*[8]uint32)(dst))
+		if len(dst)-i >= 8 {
+			x = archsimd.LoadUint32x8Array((*[8]uint32)(dst[i : i+8]))
 		} else {
-			x = loadTail8(all, len(dst))
+			x = loadTail8(dst, len(dst)-i)
 		}
 		x = x.Add(ones)
 		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 		x = x.Add(x.ReshapeToUint8s().PermuteOrZeroGrouped(fours).ReshapeToUint32s())
 		x = x.Add(x.Permute(third).And(upper))
-		if len(dst) < 8 {
-			storeLow8(dst, x.Add(carry))
+		if len(dst)-i < 8 {
+			storeLow8(dst[i:], x.Add(carry))
 			break
 		}
-		x.Add(carry).StoreArray((*[8]uint32)(dst))
+		x.Add(carry).StoreArray((*[8]uint32)(dst[i : i+8]))
 		carry = carry.Add(x.Permute(last))
-		dst = dst[8:]
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -2,10 +2,7 @@
 
 package blockcodec
 
-import (
-	"math/bits"
-	"simd/archsimd"
-)
+import "simd/archsimd"
 
 // sumGapsAVX512 is sumGapsAVX2 for CPUs with AVX-512: sixteen docs a step. It sums
 // complements: ^gap is -(gap+1), so that the step of one beside each gap costs
@@ -15,7 +12,6 @@ func sumGapsAVX512(dst []uint32, base uint32) {
 		sumGapsGo(dst, base)
 		return
 	}
-	all := dst
 	fours := archsimd.Mask32x16FromBits(oddPairs)
 	eights := archsimd.Mask32x16FromBits(oddFours)
 	sixteens := archsimd.Mask32x16FromBits(oddEights)
@@ -24,25 +20,24 @@ func sumGapsAVX512(dst []uint32, base uint32) {
 	last := archsimd.BroadcastUint32x16(15)
 	ones := archsimd.BroadcastUint32x16(1<<32 - 1)
 	carry := archsimd.BroadcastUint32x16(base - 1)
-	for len(dst) > 0 {
+	for i := 0; i < len(dst); i += 16 {
 		var x archsimd.Uint32x16
-		if len(dst) >= 16 {
-			x = archsimd.LoadUint32x16Array((*[16]uint32)(dst))
+		if len(dst)-i >= 16 {
+			x = archsimd.LoadUint32x16Array((*[16]uint32)(dst[i : i+16]))
 		} else {
-			x = loadTail16(all, len(dst))
+			x = loadTail16(dst, len(dst)-i)
 		}
 		x = x.Xor(ones)
 		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 		x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
 		x = x.Add(x.Permute(third).Masked(eights))
 		x = x.Add(x.Permute(seventh).Masked(sixteens))
-		if len(dst) < 16 {
-			storeLow16(dst, carry.Sub(x))
+		if len(dst)-i < 16 {
+			storeLow16(dst[i:], carry.Sub(x))
 			break
 		}
-		carry.Sub(x).StoreArray((*[16]uint32)(dst))
+		carry.Sub(x).StoreArray((*[16]uint32)(dst[i : i+16]))
 		carry = carry.Sub(x.Permute(last))
-		dst = dst[16:]
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -66,7 +61,6 @@ func mergeSumAVX512(dst []uint32, words *bitmapWords, high *highParts, b int, ba
 		sumGapsGo(dst, base)
 		return
 	}
-	all := dst
 	fours := archsimd.Mask32x16FromBits(oddPairs)
 	eights := archsimd.Mask32x16FromBits(oddFours)
 	sixteens := archsimd.Mask32x16FromBits(oddEights)
@@ -76,30 +70,34 @@ func mergeSumAVX512(dst []uint32, words *bitmapWords, high *highParts, b int, ba
 	ones := archsimd.BroadcastUint32x16(1<<32 - 1)
 	shift := archsimd.BroadcastUint32x16(uint32(b))
 	carry := archsimd.BroadcastUint32x16(base - 1)
-	n := 0
-	for i := 0; len(dst) > 0; i++ {
-		var x archsimd.Uint32x16
-		if len(dst) >= 16 {
-			x = archsimd.LoadUint32x16Array((*[16]uint32)(dst))
-		} else {
-			x = loadTail16(all, len(dst))
+	var w, first, before, sums uint64
+	for i := 0; i < len(dst); i += 16 {
+		if i%64 == 0 {
+			w, first = words[i/64&3], first+sums>>48
+			sums = sums16(w)
+			before = sums << 16
 		}
-		set := uint16(words[i/4&3] >> (i % 4 * 16))
-		h := archsimd.LoadUint32x16Array((*[16]uint32)(high[n&255 : n&255+16])).
-			Expand(archsimd.Mask32x16FromBits(set)).ShiftLeft(shift)
-		n += bits.OnesCount16(set)
+		at := (first + before&0xffff) & (BlockSize - 1)
+		h := archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).
+			Expand(archsimd.Mask32x16FromBits(uint16(w))).ShiftLeft(shift)
+		w, before = w>>16, before>>16
+		var x archsimd.Uint32x16
+		if len(dst)-i >= 16 {
+			x = archsimd.LoadUint32x16Array((*[16]uint32)(dst[i : i+16]))
+		} else {
+			x = loadTail16(dst, len(dst)-i)
+		}
 		x = x.Or(h).Xor(ones)
 		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 		x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
 		x = x.Add(x.Permute(third).Masked(eights))
 		x = x.Add(x.Permute(seventh).Masked(sixteens))
-		if len(dst) < 16 {
-			storeLow16(dst, carry.Sub(x))
+		if len(dst)-i < 16 {
+			storeLow16(dst[i:], carry.Sub(x))
 			break
 		}
-		carry.Sub(x).StoreArray((*[16]uint32)(dst))
+		carry.Sub(x).StoreArray((*[16]uint32)(dst[i : i+16]))
 		carry = carry.Sub(x.Permute(last))
-		dst = dst[16:]
 	}
 	archsimd.ClearAVXUpperBits()
 }

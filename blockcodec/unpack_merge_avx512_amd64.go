@@ -2,10 +2,7 @@
 
 package blockcodec
 
-import (
-	"math/bits"
-	"simd/archsimd"
-)
+import "simd/archsimd"
 
 // mergeBitmapAVX512 is mergeBitmapGo for CPUs with AVX-512: sixteen bits of the
 // bitmap spread as many high parts to their places, and the number of bits set
@@ -17,21 +14,27 @@ func mergeBitmapAVX512(dst []uint32, words *bitmapWords, high *highParts, b int)
 		mergeBitmapGo(dst, words, high, b)
 		return
 	}
-	all := dst
 	shift := archsimd.BroadcastUint32x16(uint32(b))
-	x := 0
-	for i := 0; len(dst) > 0; i++ {
-		set := uint16(words[i/4&3] >> (i % 4 * 16))
-		h := archsimd.LoadUint32x16Array((*[16]uint32)(high[x&255 : x&255+16])).
-			Expand(archsimd.Mask32x16FromBits(set)).ShiftLeft(shift)
-		if len(dst) < 16 {
-			storeLow16(dst, loadTail16(all, len(dst)).Or(h))
+	// The bits left of the current word, and the counts of high parts: before the
+	// word, before each group of it, and with it.
+	var w, first, before, sums uint64
+	for i := 0; i < len(dst); i += 16 {
+		if i%64 == 0 {
+			w, first = words[i/64&3], first+sums>>48
+			sums = sums16(w)
+			before = sums << 16
+		}
+		at := (first + before&0xffff) & (BlockSize - 1)
+		h := archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).
+			Expand(archsimd.Mask32x16FromBits(uint16(w))).ShiftLeft(shift)
+		w, before = w>>16, before>>16
+		if len(dst)-i < 16 {
+			tail := dst[i:]
+			storeLow16(tail, loadTail16(dst, len(tail)).Or(h))
 			break
 		}
-		d := (*[16]uint32)(dst)
+		d := (*[16]uint32)(dst[i : i+16])
 		archsimd.LoadUint32x16Array(d).Or(h).StoreArray(d)
-		x += bits.OnesCount16(set)
-		dst = dst[16:]
 	}
 	archsimd.ClearAVXUpperBits()
 }
