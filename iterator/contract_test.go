@@ -18,6 +18,9 @@ func TestContract(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bm := new(iterator.Bitmap)
 			bm.AddMany(docs)
+			optimized := bm.Clone()
+			optimized.RunOptimize()
+			runs := newSet(t, optimized)
 			noise := merged(random(rng, 5000, 1<<32), random(rng, 5000, 1<<17), []uint32{0, 1<<32 - 1})
 			extra := without(noise, docs)
 			half := len(extra) / 2
@@ -32,6 +35,8 @@ func TestContract(t *testing.T) {
 				"double mixed": func() iterator.Iterator { return itertest.Mixed(docs, rng) },
 				"slice":        func() iterator.Iterator { return iterator.FromSlice(docs) },
 				"plain":        func() iterator.Iterator { return iterator.Blocks(itertest.Plain(iterator.FromSlice(docs))) },
+				"set":          func() iterator.Iterator { return newSet(t, bm).Iterator() },
+				"set of runs":  func() iterator.Iterator { return runs.Iterator() },
 				"bitmap":       func() iterator.Iterator { return iterator.FromBitmap(bm) },
 				"and": func() iterator.Iterator {
 					return iterator.And(form(t, rng, docs), form(t, rng, all))
@@ -55,6 +60,18 @@ func TestContract(t *testing.T) {
 			}
 		})
 	}
+}
+
+func newSet(t testing.TB, bm *iterator.Bitmap) *iterator.Set {
+	t.Helper()
+	set, err := iterator.NewSet(bm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.Len() != bm.GetCardinality() {
+		t.Fatalf("a Set of %d docs has %d", bm.GetCardinality(), set.Len())
+	}
+	return set
 }
 
 // forms wraps each of the lists.

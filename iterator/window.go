@@ -32,6 +32,8 @@ type window struct {
 	touched [maxWords / 64]uint64
 	// dense says that the result is handed out as a bitset.
 	dense bool
+	// count is the number of docs of the result, set by close.
+	count int
 	// filled says that there may be something to take.
 	filled bool
 }
@@ -182,7 +184,7 @@ func (w *window) close() {
 			hi = i<<6 | (63 - bits.LeadingZeros64(x))
 		}
 	}
-	w.filled = n > 0
+	w.count, w.filled = n, n > 0
 	w.dense = n*denseShare > hi-lo
 }
 
