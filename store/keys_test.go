@@ -12,12 +12,12 @@ import (
 // are stored.
 func TestComparer(t *testing.T) {
 	var prefixes [][]byte
-	for _, term := range testUniverse() {
+	for _, term := range []string{"a", "ab", "b", "\x00", "\x01", "\x02", "\xff", "a\x00", "a\x01", "a\x01\x00", "\xff\xff"} {
 		prefixes = append(prefixes, appendTermPrefix(nil, []byte(term)))
 	}
 	slices.SortFunc(prefixes, bytes.Compare)
 	var suffixes [][]byte
-	for _, last := range []uint32{0, 1, 255, 256, 1<<32 - 1} {
+	for _, last := range []uint32{0, 256, 1<<32 - 1} {
 		suffixes = append(suffixes, appendLevel1Key(nil, nil, last))
 		for _, gen := range []uint64{1, 256, 1<<64 - 1} {
 			suffixes = append(suffixes, appendLevel0Key(nil, nil, gen, 0, last), appendLevel0Key(nil, nil, gen, 1, last))
