@@ -12,12 +12,12 @@ import (
 // about 2^-64. It guards against mistakes, not against an enemy. The zero value is
 // ready. Lists are compared by Sum; a Digest itself also holds where it stands.
 //
-// What is hashed are the maximal runs of consecutive docs, so that a run of any
-// length costs the same.
+// What is hashed are the holes between runs of consecutive docs, so that a run of
+// any length costs the same.
 type Digest struct {
 	count       uint64
-	hash        uint64 // of the runs before the last one
-	first, last uint32 // the last run, when count > 0
+	hash        uint64 // of the holes
+	first, last uint32 // of the list, when count > 0
 }
 
 // Sum is the value of a Digest.
@@ -36,25 +36,24 @@ func (d *Digest) AddDocs(docs []uint32) {
 	if d.count == 0 {
 		d.first, d.last = docs[0], docs[0]
 	}
-	hash, first, last := d.hash, d.first, d.last
+	hash, last := d.hash, d.last
 	for _, doc := range docs {
-		if doc-last > 1 {
-			hash = mix(hash, first, last)
-			first = doc
-		}
+		// All ones when there is a hole. A branch is mispredicted all the time in
+		// lists that are half full: 5-9 ns a doc against 1.7.
+		hole := uint64((1 - int64(doc-last)) >> 63)
+		hash += mix(last, doc) & hole
 		last = doc
 	}
-	d.hash, d.first, d.last = hash, first, last
+	d.hash, d.last = hash, last
 	d.count += uint64(len(docs))
 }
 
 // AddRun adds first..last, which come after all docs added before.
 func (d *Digest) AddRun(first, last uint32) {
 	if d.count == 0 {
-		d.first, d.last = first, last
-	} else if first-d.last > 1 {
-		d.hash = mix(d.hash, d.first, d.last)
 		d.first = first
+	} else if first-d.last > 1 {
+		d.hash += mix(d.last, first)
 	}
 	d.last = last
 	d.count += uint64(last-first) + 1
@@ -92,14 +91,17 @@ func (d *Digest) Sum() Sum {
 	if d.count == 0 {
 		return Sum{}
 	}
-	return Sum{Count: d.count, Hash: mix(d.hash, d.first, d.last)}
+	return Sum{Count: d.count, Hash: d.hash + mix(d.last, d.first)}
 }
 
-// mix takes one run into the hash.
-func mix(hash uint64, first, last uint32) uint64 {
-	// The sum keeps the run 0..0 from leaving a hash of 0 as it is.
-	hash = ((hash + 0xD1B54A32D192ED03) ^ (uint64(first)<<32 | uint64(last))) * 0x9E3779B97F4A7C15
-	return hash ^ hash>>32
+// mix hashes one hole: the docs before and after it. The hash of a list is the
+// sum over its holes and its ends: that tells lists apart as well as a chain of
+// hashes would, and one hole need not wait for the one before.
+func mix(before, after uint32) uint64 {
+	h := uint64(before)<<32 | uint64(after)
+	h = (h ^ h>>32) * 0x9E3779B97F4A7C15
+	h = (h ^ h>>29) * 0xBF58476D1CE4E5B9
+	return h ^ h>>32
 }
 
 // SumOf reads a list to its end, closes it and returns its digest.

@@ -174,10 +174,9 @@ func (b *Builder) addPending(docs []uint32) int {
 		or |= gap
 		last = doc
 		b.pend = append(b.pend, doc)
-		if gap != 0 {
-			runLen = 1
-			continue
-		}
+		// Back to 0 when there is a gap, without a branch: in dense lists it would
+		// be mispredicted all the time.
+		runLen &^= int(-int64(gap) >> 63)
 		runLen++
 		if runLen >= minRun {
 			b.last, b.winOr = last, or
