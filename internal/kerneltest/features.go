@@ -26,7 +26,8 @@ const archsimd = "simd/archsimd"
 // tiers has the features that each tier's gate asks for, by archsimd's names. A
 // function is of the tier that its name ends with, or else of the one that its
 // file's name has between underscores, in lower case. A tier without a single
-// operation is an error too: then the check looked in the wrong place.
+// operation is an error too: then the check looked in the wrong place. So are the
+// loads of parts of vectors, which read past the end of their slice.
 //
 // The test is skipped where the toolchain's sources are missing.
 func Features(t *testing.T, tiers map[string][]string) {
@@ -57,6 +58,9 @@ func Features(t *testing.T, tiers map[string][]string) {
 					return true
 				}
 				checked[tier]++
+				if partLoad.MatchString(op.Name()) {
+					t.Errorf("%s: %s reads a whole vector whatever the slice has", fset.Position(id.Pos()), opName(op))
+				}
 				features, known := need[opName(op)]
 				if !known {
 					t.Errorf("%s: nothing is known of archsimd's %s", fset.Position(id.Pos()), opName(op))
@@ -130,6 +134,9 @@ func opName(f *types.Func) string {
 
 var (
 	featureLine = regexp.MustCompile(`CPU Features?: ([A-Z0-9, ]+)`)
+	// With Go 1.27.4 these load a vector and mask it afterwards: what lies behind a
+	// short slice is read, and faults where its page does.
+	partLoad    = regexp.MustCompile(`^Load\w+Part$`)
 	vectorName  = regexp.MustCompile(`(?:Int|Uint|Float|Mask)(\d+)x(\d+)`)
 )
 
