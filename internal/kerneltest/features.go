@@ -136,8 +136,8 @@ var (
 	featureLine = regexp.MustCompile(`CPU Features?: ([A-Z0-9, ]+)`)
 	// With Go 1.27.4 these load a vector and mask it afterwards: what lies behind a
 	// short slice is read, and faults where its page does.
-	partLoad    = regexp.MustCompile(`^Load\w+Part$`)
-	vectorName  = regexp.MustCompile(`(?:Int|Uint|Float|Mask)(\d+)x(\d+)`)
+	partLoad   = regexp.MustCompile(`^Load\w+Part$`)
+	vectorName = regexp.MustCompile(`(?:Int|Uint|Float|Mask)(\d+)x(\d+)`)
 )
 
 // operations maps every operation of archsimd to the features that its
