@@ -74,7 +74,7 @@ func checkDamaged(t *testing.T, db string) (lines []string, asJSON string) {
 func TestVerifyDamagedList(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	var line []byte
-	for i := range 300_000 {
+	for i := range 150_000 {
 		line = textform.AppendDoc(line, rnd.Uint32(), i == 0)
 	}
 	db := loaded(t, "big"+string(line)+"\nsmall\t1 2 3\n")

@@ -408,3 +408,62 @@ func FuzzDecodeRecord(f *testing.F) {
 		}
 	})
 }
+
+// TestPlanKeepsTheUnknown: what lies below a folder that could not be read is not
+// taken for gone.
+func TestPlanKeepsTheUnknown(t *testing.T) {
+	x := &indexer{old: map[string]*record{}}
+	for i, path := range []string{"/r/a", "/r/d/b", "/r/d2/c", "/other/d"} {
+		x.old[path] = &record{doc: uint32(i), kind: kindTrigrams, sourceFile: sourceFile{path: path, shown: path, mtime: 1}}
+	}
+	tasks := x.plan(&walked{roots: []string{"/r"}, failed: []*PathError{{Path: "/r/d", Err: os.ErrPermission}}})
+	if len(tasks) != 0 || !slices.Equal(x.deleted, []uint32{0, 2}) || x.gone != 2 {
+		t.Errorf("tasks %v, deleted %v, gone %d", tasks, x.deleted, x.gone)
+	}
+}
+
+// TestTakeFailed: a file that cannot be read any more keeps its old doc; one that
+// is gone, or grew too large, loses it.
+func TestTakeFailed(t *testing.T) {
+	root := tree(t, map[string]string{"file": "abc"})
+	for _, tt := range []struct {
+		path    string
+		failed  int
+		deleted []uint32
+		tooBig  int
+	}{
+		{root, 1, nil, 0}, // a folder now
+		{filepath.Join(root, "none"), 0, []uint32{5}, 0},
+		{filepath.Join(root, "file"), 0, []uint32{5}, 1},
+	} {
+		x := &indexer{old: map[string]*record{}, next: 6}
+		s := newScanner(1, false, 2)
+		old := &record{doc: 5, kind: kindTrigrams}
+		f := sourceFile{path: tt.path}
+		out := s.scan(0, f, old)
+		if err := x.take(task{f, old}, &out); err != nil {
+			t.Fatal(err)
+		}
+		if len(x.report.Failed) != tt.failed || !slices.Equal(x.deleted, tt.deleted) || x.report.TooBig != tt.tooBig || len(x.fresh) != 0 {
+			t.Errorf("%s: failed %v, deleted %v, report %+v", tt.path, x.report.Failed, x.deleted, x.report)
+		}
+	}
+}
+
+// TestDocsUsedUp: there is no doc after the last one.
+func TestDocsUsedUp(t *testing.T) {
+	root := tree(t, map[string]string{"a": "abc", "b": "bcd"})
+	st := openStore(t)
+	r := record{doc: 1<<32 - 2, kind: kindTrigrams, sourceFile: sourceFile{path: "/elsewhere", shown: "/elsewhere", mtime: 1}}
+	b := st.NewBatch()
+	if err := errors.Join(b.Add(r.appendTerm(nil), r.doc), b.Add(allDocsTerm(), r.doc), b.Commit(store.Sync)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Index(t.Context(), st, []string{root}, IndexOptions{})
+	if err == nil || !strings.Contains(err.Error(), "doc IDs are used up") {
+		t.Errorf("error %v", err)
+	}
+	if rep := mustIndex(t, st, IndexOptions{}, filepath.Join(root, "a")); rep.Indexed != 1 {
+		t.Errorf("the last doc: %+v", rep)
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -230,16 +229,27 @@ func TestSearchStops(t *testing.T) {
 	}
 }
 
+// goSource returns the source tree of the toolchain.
+func goSource(tb testing.TB) string {
+	tb.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		tb.Skip(err)
+	}
+	root := filepath.Join(strings.TrimSpace(string(out)), "src")
+	if _, err := os.Stat(root); err != nil {
+		tb.Skip(err)
+	}
+	return root
+}
+
 // TestGoSource indexes the source tree of the toolchain and compares searches
 // with grep.
 func TestGoSource(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	root := filepath.Join(runtime.GOROOT(), "src")
-	if _, err := os.Stat(root); err != nil {
-		t.Skip(err)
-	}
+	root := goSource(t)
 	if _, err := exec.LookPath("grep"); err != nil {
 		t.Skip("no grep here")
 	}

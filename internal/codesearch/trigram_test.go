@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 )
@@ -52,7 +51,7 @@ func TestTrigramTerm(t *testing.T) {
 }
 
 func BenchmarkAppendTrigrams(b *testing.B) {
-	data, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src/net/http/server.go"))
+	data, err := os.ReadFile(filepath.Join(goSource(b), "net/http/server.go"))
 	if err != nil {
 		b.Skip(err)
 	}
