@@ -50,7 +50,6 @@ func unpackMergeSum0Ice(dst *[BlockSize]uint32, src *[0]byte, words *bitmapWords
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	var e, g archsimd.Uint32x16
@@ -72,7 +71,7 @@ func unpackMergeSum0Ice(dst *[BlockSize]uint32, src *[0]byte, words *bitmapWords
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -89,7 +88,7 @@ func unpackMergeSum0Ice(dst *[BlockSize]uint32, src *[0]byte, words *bitmapWords
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -108,7 +107,7 @@ func unpackMergeSum0Ice(dst *[BlockSize]uint32, src *[0]byte, words *bitmapWords
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -125,7 +124,7 @@ func unpackMergeSum0Ice(dst *[BlockSize]uint32, src *[0]byte, words *bitmapWords
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -144,7 +143,7 @@ func unpackMergeSum0Ice(dst *[BlockSize]uint32, src *[0]byte, words *bitmapWords
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -161,7 +160,7 @@ func unpackMergeSum0Ice(dst *[BlockSize]uint32, src *[0]byte, words *bitmapWords
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -180,7 +179,7 @@ func unpackMergeSum0Ice(dst *[BlockSize]uint32, src *[0]byte, words *bitmapWords
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -213,7 +212,6 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[1])
@@ -221,6 +219,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[1])
+	var v0 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -229,7 +228,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(1)
 	g = g.ShiftAllLeft(17)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()), lag)
 	x = v0.ShiftAllRight(1)
 	y = v0.ShiftAllLeft(13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -243,7 +242,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -263,7 +262,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -285,7 +284,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -305,7 +304,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -314,6 +313,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(1)
 	g = g.ShiftAllLeft(17)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()), lag)
 	x = v0.ShiftAllRight(17)
 	y = v0.ShiftAllRight(3).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -327,7 +327,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -347,7 +347,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -369,7 +369,7 @@ func unpackMergeSum1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -405,7 +405,6 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[2])
@@ -413,6 +412,8 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[2])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -421,7 +422,7 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(2)
 	g = g.ShiftAllLeft(18)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(2)
 	y = v0.ShiftAllLeft(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -435,7 +436,7 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -455,7 +456,7 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -477,7 +478,7 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -497,7 +498,7 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -506,7 +507,7 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(2)
 	g = g.ShiftAllLeft(18)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[32:64])).ReshapeToUint32s()), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[32:64])).ReshapeToUint32s()), lag)
 	x = v1.ShiftAllRight(2)
 	y = v1.ShiftAllLeft(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -520,7 +521,7 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -540,7 +541,7 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -562,7 +563,7 @@ func unpackMergeSum2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -598,7 +599,6 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[3])
@@ -606,6 +606,9 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[3])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -614,7 +617,7 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(3)
 	g = g.ShiftAllLeft(19)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(3)
 	y = v0.ShiftAllLeft(7).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -628,7 +631,7 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -648,7 +651,7 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -658,7 +661,7 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	e = e.ShiftAllLeft(3)
 	g = g.ShiftAllLeft(19)
 	x = v0.ShiftAllRight(27)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	y = v1.ShiftAllLeft(15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -671,7 +674,7 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -691,7 +694,7 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -713,14 +716,14 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(3)
 	g = g.ShiftAllLeft(19)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[64:96])).ReshapeToUint32s()), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[64:96])).ReshapeToUint32s()), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 31)
 	y = v2.ShiftAllLeft(11).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -734,7 +737,7 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -756,7 +759,7 @@ func unpackMergeSum3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWord
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -792,7 +795,6 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[4])
@@ -800,6 +802,10 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[4])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -808,7 +814,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(4)
 	g = g.ShiftAllLeft(20)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(4)
 	y = v0.ShiftAllLeft(4).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -822,7 +828,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -842,7 +848,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -851,7 +857,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(4)
 	g = g.ShiftAllLeft(20)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(4)
 	y = v1.ShiftAllLeft(4).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -865,7 +871,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -885,7 +891,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -894,7 +900,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(4)
 	g = g.ShiftAllLeft(20)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(4)
 	y = v2.ShiftAllLeft(4).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -908,7 +914,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -928,7 +934,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -937,7 +943,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(4)
 	g = g.ShiftAllLeft(20)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[96:128])).ReshapeToUint32s()), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[96:128])).ReshapeToUint32s()), lag)
 	x = v3.ShiftAllRight(4)
 	y = v3.ShiftAllLeft(4).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -951,7 +957,7 @@ func unpackMergeSum4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -987,7 +993,6 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[5])
@@ -995,6 +1000,11 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[5])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1003,7 +1013,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(5)
 	g = g.ShiftAllLeft(21)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(5)
 	y = v0.ShiftAllLeft(1).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1017,7 +1027,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -1025,7 +1035,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	e = e.ShiftAllLeft(5)
 	g = g.ShiftAllLeft(21)
 	x = v0.ShiftAllRight(25)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	y = v1.ShiftAllLeft(13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1038,7 +1048,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1060,14 +1070,14 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(5)
 	g = g.ShiftAllLeft(21)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(1)
 	y = v2.ShiftAllLeft(5).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1081,7 +1091,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1091,7 +1101,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	e = e.ShiftAllLeft(5)
 	g = g.ShiftAllLeft(21)
 	x = v2.ShiftAllRight(21)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	y = v2.ShiftAllRightConcatMod32(v3, 15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1104,7 +1114,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -1124,7 +1134,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1133,7 +1143,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(5)
 	g = g.ShiftAllLeft(21)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[128:160])).ReshapeToUint32s()), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[128:160])).ReshapeToUint32s()), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 29)
 	y = v4.ShiftAllLeft(9).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1147,7 +1157,7 @@ func unpackMergeSum5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -1183,7 +1193,6 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[6])
@@ -1191,6 +1200,12 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[6])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1199,7 +1214,7 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(6)
 	g = g.ShiftAllLeft(22)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(6)
 	y = v0.ShiftAllRight(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1213,14 +1228,14 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(6)
 	g = g.ShiftAllLeft(22)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 30)
 	y = v1.ShiftAllLeft(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1234,7 +1249,7 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1244,7 +1259,7 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	e = e.ShiftAllLeft(6)
 	g = g.ShiftAllLeft(22)
 	x = v1.ShiftAllRight(22)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	y = v2.ShiftAllLeft(14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1257,7 +1272,7 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -1277,7 +1292,7 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1286,7 +1301,7 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(6)
 	g = g.ShiftAllLeft(22)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(6)
 	y = v3.ShiftAllRight(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1300,14 +1315,14 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(6)
 	g = g.ShiftAllLeft(22)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 30)
 	y = v4.ShiftAllLeft(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1321,7 +1336,7 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1331,7 +1346,7 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	e = e.ShiftAllLeft(6)
 	g = g.ShiftAllLeft(22)
 	x = v4.ShiftAllRight(22)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[160:192])).ReshapeToUint32s()), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[160:192])).ReshapeToUint32s()), lag)
 	y = v5.ShiftAllLeft(14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1344,7 +1359,7 @@ func unpackMergeSum6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -1380,7 +1395,6 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[7])
@@ -1388,6 +1402,13 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[7])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1396,7 +1417,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(7)
 	g = g.ShiftAllLeft(23)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(7)
 	y = v0.ShiftAllRight(5).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1410,14 +1431,14 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(7)
 	g = g.ShiftAllLeft(23)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(3)
 	y = v1.ShiftAllRight(1).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1431,7 +1452,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1440,7 +1461,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(7)
 	g = g.ShiftAllLeft(23)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 31)
 	y = v2.ShiftAllLeft(3).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1454,14 +1475,14 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(7)
 	g = g.ShiftAllLeft(23)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 27)
 	y = v3.ShiftAllLeft(7).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1475,7 +1496,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1485,7 +1506,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	e = e.ShiftAllLeft(7)
 	g = g.ShiftAllLeft(23)
 	x = v3.ShiftAllRight(23)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	y = v4.ShiftAllLeft(11).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1498,7 +1519,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -1506,7 +1527,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	e = e.ShiftAllLeft(7)
 	g = g.ShiftAllLeft(23)
 	x = v4.ShiftAllRight(19)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	y = v5.ShiftAllLeft(15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1519,7 +1540,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1529,7 +1550,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	e = e.ShiftAllLeft(7)
 	g = g.ShiftAllLeft(23)
 	x = v5.ShiftAllRight(15)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[192:224])).ReshapeToUint32s()), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[192:224])).ReshapeToUint32s()), lag)
 	y = v5.ShiftAllRightConcatMod32(v6, 13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1542,7 +1563,7 @@ func unpackMergeSum7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -1578,7 +1599,6 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[8])
@@ -1586,6 +1606,14 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[8])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1594,7 +1622,7 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(8)
 	g = g.ShiftAllLeft(24)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(8)
 	y = v0.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1608,14 +1636,14 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(8)
 	g = g.ShiftAllLeft(24)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(8)
 	y = v1.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1629,7 +1657,7 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1638,7 +1666,7 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(8)
 	g = g.ShiftAllLeft(24)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(8)
 	y = v2.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1652,14 +1680,14 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(8)
 	g = g.ShiftAllLeft(24)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(8)
 	y = v3.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1673,7 +1701,7 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1682,7 +1710,7 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(8)
 	g = g.ShiftAllLeft(24)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(8)
 	y = v4.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1696,14 +1724,14 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(8)
 	g = g.ShiftAllLeft(24)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(8)
 	y = v5.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1717,7 +1745,7 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1726,7 +1754,7 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(8)
 	g = g.ShiftAllLeft(24)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRight(8)
 	y = v6.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1740,14 +1768,14 @@ func unpackMergeSum8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(8)
 	g = g.ShiftAllLeft(24)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[224:256])).ReshapeToUint32s()), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[224:256])).ReshapeToUint32s()), lag)
 	x = v7.ShiftAllRight(8)
 	y = v7.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1777,7 +1805,6 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[9])
@@ -1785,6 +1812,15 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[9])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1793,9 +1829,9 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(9)
 	g = g.ShiftAllLeft(25)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(9)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	y = v0.ShiftAllRightConcatMod32(v1, 11).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1808,7 +1844,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -1816,7 +1852,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	e = e.ShiftAllLeft(9)
 	g = g.ShiftAllLeft(25)
 	x = v1.ShiftAllRight(13)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	y = v1.ShiftAllRightConcatMod32(v2, 15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1829,7 +1865,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1839,7 +1875,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	e = e.ShiftAllLeft(9)
 	g = g.ShiftAllLeft(25)
 	x = v2.ShiftAllRight(17)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	y = v3.ShiftAllLeft(13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1852,7 +1888,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -1860,7 +1896,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	e = e.ShiftAllLeft(9)
 	g = g.ShiftAllLeft(25)
 	x = v3.ShiftAllRight(21)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	y = v4.ShiftAllLeft(9).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -1873,7 +1909,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1882,7 +1918,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(9)
 	g = g.ShiftAllLeft(25)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 25)
 	y = v5.ShiftAllLeft(5).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1896,14 +1932,14 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(9)
 	g = g.ShiftAllLeft(25)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 29)
 	y = v6.ShiftAllLeft(1).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1917,7 +1953,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1926,7 +1962,7 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(9)
 	g = g.ShiftAllLeft(25)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(1)
 	y = v7.ShiftAllRight(3).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1940,14 +1976,14 @@ func unpackMergeSum9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWor
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(9)
 	g = g.ShiftAllLeft(25)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[256:288])).ReshapeToUint32s()), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[256:288])).ReshapeToUint32s()), lag)
 	x = v8.ShiftAllRight(5)
 	y = v8.ShiftAllRight(7).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1977,7 +2013,6 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[10])
@@ -1985,6 +2020,16 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	var y archsimd.Int32x16
 	var e, g archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[10])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -1993,9 +2038,9 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(10)
 	g = g.ShiftAllLeft(26)
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(10)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	y = v0.ShiftAllRightConcatMod32(v1, 14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -2008,7 +2053,7 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -2016,7 +2061,7 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	e = e.ShiftAllLeft(10)
 	g = g.ShiftAllLeft(26)
 	x = v1.ShiftAllRight(18)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	y = v2.ShiftAllLeft(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -2029,7 +2074,7 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -2038,7 +2083,7 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(10)
 	g = g.ShiftAllLeft(26)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 26)
 	y = v3.ShiftAllLeft(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -2052,14 +2097,14 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(10)
 	g = g.ShiftAllLeft(26)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(2)
 	y = v4.ShiftAllRight(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -2073,7 +2118,7 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -2082,9 +2127,9 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(10)
 	g = g.ShiftAllLeft(26)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(10)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	y = v5.ShiftAllRightConcatMod32(v6, 14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -2097,7 +2142,7 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
@@ -2105,7 +2150,7 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	e = e.ShiftAllLeft(10)
 	g = g.ShiftAllLeft(26)
 	x = v6.ShiftAllRight(18)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	y = v7.ShiftAllLeft(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = e.BitsToInt32().Or(g.BitsToInt32()).Xor(ones).And(y).ToBits()
@@ -2118,7 +2163,7 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
@@ -2127,7 +2172,7 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	e = e.ShiftAllLeft(10)
 	g = g.ShiftAllLeft(26)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 26)
 	y = v8.ShiftAllLeft(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -2141,14 +2186,14 @@ func unpackMergeSum10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWo
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	e = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	g = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
 	e = e.ShiftAllLeft(10)
 	g = g.ShiftAllLeft(26)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[288:320])).ReshapeToUint32s()), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[288:320])).ReshapeToUint32s()), lag)
 	x = v9.ShiftAllRight(2)
 	y = v9.ShiftAllRight(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)

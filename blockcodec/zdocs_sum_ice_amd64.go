@@ -93,14 +93,14 @@ func unpackSum1Ice(dst *[BlockSize]uint32, src *[32]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[1])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[1])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()), lag)
+	var v0 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()), lag)
 	x = v0.ShiftAllRight(1)
 	y = v0.ShiftAllLeft(13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -114,7 +114,7 @@ func unpackSum1Ice(dst *[BlockSize]uint32, src *[32]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(5)
 	y = v0.ShiftAllLeft(9).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -128,7 +128,7 @@ func unpackSum1Ice(dst *[BlockSize]uint32, src *[32]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(9)
 	y = v0.ShiftAllLeft(5).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -142,7 +142,7 @@ func unpackSum1Ice(dst *[BlockSize]uint32, src *[32]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(13)
 	y = v0.ShiftAllLeft(1).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -156,7 +156,8 @@ func unpackSum1Ice(dst *[BlockSize]uint32, src *[32]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()), lag)
 	x = v0.ShiftAllRight(17)
 	y = v0.ShiftAllRight(3).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -170,7 +171,7 @@ func unpackSum1Ice(dst *[BlockSize]uint32, src *[32]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(21)
 	y = v0.ShiftAllRight(7).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -184,7 +185,7 @@ func unpackSum1Ice(dst *[BlockSize]uint32, src *[32]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(25)
 	y = v0.ShiftAllRight(11).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -198,7 +199,7 @@ func unpackSum1Ice(dst *[BlockSize]uint32, src *[32]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(29)
 	y = v0.ShiftAllRight(15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -227,14 +228,15 @@ func unpackSum2Ice(dst *[BlockSize]uint32, src *[64]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[2])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[2])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(2)
 	y = v0.ShiftAllLeft(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -248,7 +250,7 @@ func unpackSum2Ice(dst *[BlockSize]uint32, src *[64]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(10)
 	y = v0.ShiftAllLeft(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -262,7 +264,7 @@ func unpackSum2Ice(dst *[BlockSize]uint32, src *[64]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(18)
 	y = v0.ShiftAllRight(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -276,7 +278,7 @@ func unpackSum2Ice(dst *[BlockSize]uint32, src *[64]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(26)
 	y = v0.ShiftAllRight(14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -290,8 +292,8 @@ func unpackSum2Ice(dst *[BlockSize]uint32, src *[64]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[32:64])).ReshapeToUint32s()), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[32:64])).ReshapeToUint32s()), lag)
 	x = v1.ShiftAllRight(2)
 	y = v1.ShiftAllLeft(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -305,7 +307,7 @@ func unpackSum2Ice(dst *[BlockSize]uint32, src *[64]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(10)
 	y = v1.ShiftAllLeft(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -319,7 +321,7 @@ func unpackSum2Ice(dst *[BlockSize]uint32, src *[64]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(18)
 	y = v1.ShiftAllRight(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -333,7 +335,7 @@ func unpackSum2Ice(dst *[BlockSize]uint32, src *[64]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(26)
 	y = v1.ShiftAllRight(14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -362,14 +364,16 @@ func unpackSum3Ice(dst *[BlockSize]uint32, src *[96]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[3])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[3])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(3)
 	y = v0.ShiftAllLeft(7).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -383,7 +387,7 @@ func unpackSum3Ice(dst *[BlockSize]uint32, src *[96]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(15)
 	y = v0.ShiftAllRight(5).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -397,9 +401,9 @@ func unpackSum3Ice(dst *[BlockSize]uint32, src *[96]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(27)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	y = v1.ShiftAllLeft(15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -412,7 +416,7 @@ func unpackSum3Ice(dst *[BlockSize]uint32, src *[96]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(7)
 	y = v1.ShiftAllLeft(3).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -426,7 +430,7 @@ func unpackSum3Ice(dst *[BlockSize]uint32, src *[96]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(19)
 	y = v1.ShiftAllRight(9).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -440,8 +444,8 @@ func unpackSum3Ice(dst *[BlockSize]uint32, src *[96]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[64:96])).ReshapeToUint32s()), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[64:96])).ReshapeToUint32s()), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 31)
 	y = v2.ShiftAllLeft(11).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -455,7 +459,7 @@ func unpackSum3Ice(dst *[BlockSize]uint32, src *[96]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v2.ShiftAllRight(11)
 	y = v2.ShiftAllRight(1).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -469,7 +473,7 @@ func unpackSum3Ice(dst *[BlockSize]uint32, src *[96]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v2.ShiftAllRight(23)
 	y = v2.ShiftAllRight(13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -498,14 +502,17 @@ func unpackSum4Ice(dst *[BlockSize]uint32, src *[128]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[4])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[4])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(4)
 	y = v0.ShiftAllLeft(4).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -519,7 +526,7 @@ func unpackSum4Ice(dst *[BlockSize]uint32, src *[128]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(20)
 	y = v0.ShiftAllRight(12).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -533,8 +540,8 @@ func unpackSum4Ice(dst *[BlockSize]uint32, src *[128]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(4)
 	y = v1.ShiftAllLeft(4).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -548,7 +555,7 @@ func unpackSum4Ice(dst *[BlockSize]uint32, src *[128]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(20)
 	y = v1.ShiftAllRight(12).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -562,8 +569,8 @@ func unpackSum4Ice(dst *[BlockSize]uint32, src *[128]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(4)
 	y = v2.ShiftAllLeft(4).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -577,7 +584,7 @@ func unpackSum4Ice(dst *[BlockSize]uint32, src *[128]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v2.ShiftAllRight(20)
 	y = v2.ShiftAllRight(12).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -591,8 +598,8 @@ func unpackSum4Ice(dst *[BlockSize]uint32, src *[128]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[96:128])).ReshapeToUint32s()), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[96:128])).ReshapeToUint32s()), lag)
 	x = v3.ShiftAllRight(4)
 	y = v3.ShiftAllLeft(4).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -606,7 +613,7 @@ func unpackSum4Ice(dst *[BlockSize]uint32, src *[128]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v3.ShiftAllRight(20)
 	y = v3.ShiftAllRight(12).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -635,14 +642,18 @@ func unpackSum5Ice(dst *[BlockSize]uint32, src *[160]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[5])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[5])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(5)
 	y = v0.ShiftAllLeft(1).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -656,9 +667,9 @@ func unpackSum5Ice(dst *[BlockSize]uint32, src *[160]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v0.ShiftAllRight(25)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	y = v1.ShiftAllLeft(13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -671,7 +682,7 @@ func unpackSum5Ice(dst *[BlockSize]uint32, src *[160]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(13)
 	y = v1.ShiftAllRight(7).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -685,8 +696,8 @@ func unpackSum5Ice(dst *[BlockSize]uint32, src *[160]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(1)
 	y = v2.ShiftAllLeft(5).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -700,9 +711,9 @@ func unpackSum5Ice(dst *[BlockSize]uint32, src *[160]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v2.ShiftAllRight(21)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	y = v2.ShiftAllRightConcatMod32(v3, 15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -715,7 +726,7 @@ func unpackSum5Ice(dst *[BlockSize]uint32, src *[160]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v3.ShiftAllRight(9)
 	y = v3.ShiftAllRight(3).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -729,8 +740,8 @@ func unpackSum5Ice(dst *[BlockSize]uint32, src *[160]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[128:160])).ReshapeToUint32s()), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[128:160])).ReshapeToUint32s()), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 29)
 	y = v4.ShiftAllLeft(9).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -744,7 +755,7 @@ func unpackSum5Ice(dst *[BlockSize]uint32, src *[160]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v4.ShiftAllRight(17)
 	y = v4.ShiftAllRight(11).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -773,14 +784,19 @@ func unpackSum6Ice(dst *[BlockSize]uint32, src *[192]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[6])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[6])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(6)
 	y = v0.ShiftAllRight(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -794,8 +810,8 @@ func unpackSum6Ice(dst *[BlockSize]uint32, src *[192]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 30)
 	y = v1.ShiftAllLeft(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -809,9 +825,9 @@ func unpackSum6Ice(dst *[BlockSize]uint32, src *[192]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(22)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	y = v2.ShiftAllLeft(14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -824,7 +840,7 @@ func unpackSum6Ice(dst *[BlockSize]uint32, src *[192]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v2.ShiftAllRight(14)
 	y = v2.ShiftAllRight(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -838,8 +854,8 @@ func unpackSum6Ice(dst *[BlockSize]uint32, src *[192]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(6)
 	y = v3.ShiftAllRight(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -853,8 +869,8 @@ func unpackSum6Ice(dst *[BlockSize]uint32, src *[192]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 30)
 	y = v4.ShiftAllLeft(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -868,9 +884,9 @@ func unpackSum6Ice(dst *[BlockSize]uint32, src *[192]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v4.ShiftAllRight(22)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[160:192])).ReshapeToUint32s()), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[160:192])).ReshapeToUint32s()), lag)
 	y = v5.ShiftAllLeft(14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -883,7 +899,7 @@ func unpackSum6Ice(dst *[BlockSize]uint32, src *[192]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v5.ShiftAllRight(14)
 	y = v5.ShiftAllRight(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -912,14 +928,20 @@ func unpackSum7Ice(dst *[BlockSize]uint32, src *[224]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[7])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[7])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(7)
 	y = v0.ShiftAllRight(5).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -933,8 +955,8 @@ func unpackSum7Ice(dst *[BlockSize]uint32, src *[224]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(3)
 	y = v1.ShiftAllRight(1).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -948,8 +970,8 @@ func unpackSum7Ice(dst *[BlockSize]uint32, src *[224]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 31)
 	y = v2.ShiftAllLeft(3).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -963,8 +985,8 @@ func unpackSum7Ice(dst *[BlockSize]uint32, src *[224]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 27)
 	y = v3.ShiftAllLeft(7).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -978,9 +1000,9 @@ func unpackSum7Ice(dst *[BlockSize]uint32, src *[224]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v3.ShiftAllRight(23)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	y = v4.ShiftAllLeft(11).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -993,9 +1015,9 @@ func unpackSum7Ice(dst *[BlockSize]uint32, src *[224]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v4.ShiftAllRight(19)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	y = v5.ShiftAllLeft(15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1008,9 +1030,9 @@ func unpackSum7Ice(dst *[BlockSize]uint32, src *[224]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v5.ShiftAllRight(15)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[192:224])).ReshapeToUint32s()), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[192:224])).ReshapeToUint32s()), lag)
 	y = v5.ShiftAllRightConcatMod32(v6, 13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1023,7 +1045,7 @@ func unpackSum7Ice(dst *[BlockSize]uint32, src *[224]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v6.ShiftAllRight(11)
 	y = v6.ShiftAllRight(9).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1052,14 +1074,21 @@ func unpackSum8Ice(dst *[BlockSize]uint32, src *[256]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[8])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[8])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(8)
 	y = v0.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1073,8 +1102,8 @@ func unpackSum8Ice(dst *[BlockSize]uint32, src *[256]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(8)
 	y = v1.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1088,8 +1117,8 @@ func unpackSum8Ice(dst *[BlockSize]uint32, src *[256]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(8)
 	y = v2.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1103,8 +1132,8 @@ func unpackSum8Ice(dst *[BlockSize]uint32, src *[256]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(8)
 	y = v3.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1118,8 +1147,8 @@ func unpackSum8Ice(dst *[BlockSize]uint32, src *[256]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(8)
 	y = v4.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1133,8 +1162,8 @@ func unpackSum8Ice(dst *[BlockSize]uint32, src *[256]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(8)
 	y = v5.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1148,8 +1177,8 @@ func unpackSum8Ice(dst *[BlockSize]uint32, src *[256]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRight(8)
 	y = v6.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1163,8 +1192,8 @@ func unpackSum8Ice(dst *[BlockSize]uint32, src *[256]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[224:256])).ReshapeToUint32s()), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[224:256])).ReshapeToUint32s()), lag)
 	x = v7.ShiftAllRight(8)
 	y = v7.ShiftAllRight(8).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1193,16 +1222,24 @@ func unpackSum9Ice(dst *[BlockSize]uint32, src *[288]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[9])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[9])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(9)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	y = v0.ShiftAllRightConcatMod32(v1, 11).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1215,9 +1252,9 @@ func unpackSum9Ice(dst *[BlockSize]uint32, src *[288]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(13)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	y = v1.ShiftAllRightConcatMod32(v2, 15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1230,9 +1267,9 @@ func unpackSum9Ice(dst *[BlockSize]uint32, src *[288]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v2.ShiftAllRight(17)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	y = v3.ShiftAllLeft(13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1245,9 +1282,9 @@ func unpackSum9Ice(dst *[BlockSize]uint32, src *[288]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v3.ShiftAllRight(21)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	y = v4.ShiftAllLeft(9).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1260,8 +1297,8 @@ func unpackSum9Ice(dst *[BlockSize]uint32, src *[288]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 25)
 	y = v5.ShiftAllLeft(5).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1275,8 +1312,8 @@ func unpackSum9Ice(dst *[BlockSize]uint32, src *[288]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 29)
 	y = v6.ShiftAllLeft(1).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1290,8 +1327,8 @@ func unpackSum9Ice(dst *[BlockSize]uint32, src *[288]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(1)
 	y = v7.ShiftAllRight(3).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1305,8 +1342,8 @@ func unpackSum9Ice(dst *[BlockSize]uint32, src *[288]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[256:288])).ReshapeToUint32s()), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[256:288])).ReshapeToUint32s()), lag)
 	x = v8.ShiftAllRight(5)
 	y = v8.ShiftAllRight(7).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1335,16 +1372,25 @@ func unpackSum10Ice(dst *[BlockSize]uint32, src *[320]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[10])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[10])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(10)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	y = v0.ShiftAllRightConcatMod32(v1, 14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1357,9 +1403,9 @@ func unpackSum10Ice(dst *[BlockSize]uint32, src *[320]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v1.ShiftAllRight(18)
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	y = v2.ShiftAllLeft(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1372,8 +1418,8 @@ func unpackSum10Ice(dst *[BlockSize]uint32, src *[320]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 26)
 	y = v3.ShiftAllLeft(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1387,8 +1433,8 @@ func unpackSum10Ice(dst *[BlockSize]uint32, src *[320]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(2)
 	y = v4.ShiftAllRight(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1402,10 +1448,10 @@ func unpackSum10Ice(dst *[BlockSize]uint32, src *[320]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(10)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	y = v5.ShiftAllRightConcatMod32(v6, 14).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1418,9 +1464,9 @@ func unpackSum10Ice(dst *[BlockSize]uint32, src *[320]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v6.ShiftAllRight(18)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	y = v7.ShiftAllLeft(10).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1433,8 +1479,8 @@ func unpackSum10Ice(dst *[BlockSize]uint32, src *[320]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 26)
 	y = v8.ShiftAllLeft(2).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1448,8 +1494,8 @@ func unpackSum10Ice(dst *[BlockSize]uint32, src *[320]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[288:320])).ReshapeToUint32s()), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[288:320])).ReshapeToUint32s()), lag)
 	x = v9.ShiftAllRight(2)
 	y = v9.ShiftAllRight(6).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1478,16 +1524,26 @@ func unpackSum11Ice(dst *[BlockSize]uint32, src *[352]byte, base uint32) {
 	var x archsimd.Uint32x16
 	minusLow := archsimd.LoadInt16x32Array(&minusEven)
 	minusHigh := archsimd.LoadInt16x32Array(&minusOdd)
-	minusBoth := archsimd.LoadInt16x32Array(&minusAll)
 	var h, t archsimd.Int16x32
 	var next archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests16[11])
 	low := archsimd.BroadcastInt32x16(0xffff)
 	var y archsimd.Int32x16
 	lag := archsimd.LoadUint32x16Array(&lags[11])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(11)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	y = v1.ShiftAllLeft(15).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1500,8 +1556,8 @@ func unpackSum11Ice(dst *[BlockSize]uint32, src *[352]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[0:16]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[16:32]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 23)
 	y = v2.ShiftAllLeft(3).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1515,10 +1571,10 @@ func unpackSum11Ice(dst *[BlockSize]uint32, src *[352]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[32:48]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[48:64]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(3)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	y = v3.ShiftAllRightConcatMod32(v4, 9).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1531,9 +1587,9 @@ func unpackSum11Ice(dst *[BlockSize]uint32, src *[352]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[64:80]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[80:96]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v4.ShiftAllRight(15)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	y = v5.ShiftAllLeft(11).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1546,8 +1602,8 @@ func unpackSum11Ice(dst *[BlockSize]uint32, src *[352]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[96:112]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[112:128]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 27)
 	y = v6.ShiftAllRight(1).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1561,10 +1617,10 @@ func unpackSum11Ice(dst *[BlockSize]uint32, src *[352]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[128:144]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[144:160]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(7)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	y = v7.ShiftAllRightConcatMod32(v8, 13).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1577,9 +1633,9 @@ func unpackSum11Ice(dst *[BlockSize]uint32, src *[352]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[160:176]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[176:192]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
 	x = v8.ShiftAllRight(19)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	y = v9.ShiftAllLeft(7).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
 	x = y.ToBits()
@@ -1592,8 +1648,8 @@ func unpackSum11Ice(dst *[BlockSize]uint32, src *[352]byte, base uint32) {
 	carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[192:208]))
 	next = carry.Add(t.DotProductPairs(minusLow).ToBits())
 	next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[208:224]))
-	carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[320:352])).ReshapeToUint32s()), lag)
+	carry = next.Add(t.DotProductPairs(minusHigh).ToBits())
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[320:352])).ReshapeToUint32s()), lag)
 	x = v9.ShiftAllRightConcatMod32(v10, 31)
 	y = v10.ShiftAllRight(5).BitsToInt32()
 	y = x.BitsToInt32().Xor(y).And(low).Xor(y).Xor(ones).Or(rest)
@@ -1621,8 +1677,20 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[12])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[12])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1630,7 +1698,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1638,7 +1706,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1653,7 +1721,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1661,7 +1729,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1669,7 +1737,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1684,7 +1752,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRight(12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1692,7 +1760,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1700,7 +1768,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1715,7 +1783,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRight(12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1723,7 +1791,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1731,7 +1799,7 @@ func unpackSum12Ice(dst *[BlockSize]uint32, src *[384]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[352:384])).ReshapeToUint32s()), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[352:384])).ReshapeToUint32s()), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1759,8 +1827,21 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[13])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[13])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1768,7 +1849,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1776,7 +1857,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1784,7 +1865,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1792,7 +1873,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1807,7 +1888,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1815,7 +1896,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRight(3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1823,7 +1904,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRightConcatMod32(v7, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1831,7 +1912,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1846,7 +1927,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRight(11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1854,7 +1935,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRight(5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1862,7 +1943,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1870,7 +1951,7 @@ func unpackSum13Ice(dst *[BlockSize]uint32, src *[416]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[384:416])).ReshapeToUint32s()), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[384:416])).ReshapeToUint32s()), lag)
 	x = v11.ShiftAllRightConcatMod32(v12, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1898,8 +1979,22 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[14])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[14])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1907,7 +2002,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1915,7 +2010,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1923,7 +2018,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1931,7 +2026,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1939,7 +2034,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1947,7 +2042,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1962,7 +2057,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1970,7 +2065,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRight(10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1978,7 +2073,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRight(6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1986,7 +2081,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -1994,7 +2089,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2002,7 +2097,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRightConcatMod32(v12, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2010,7 +2105,7 @@ func unpackSum14Ice(dst *[BlockSize]uint32, src *[448]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[416:448])).ReshapeToUint32s()), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[416:448])).ReshapeToUint32s()), lag)
 	x = v12.ShiftAllRightConcatMod32(v13, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2038,8 +2133,23 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[15])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[15])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(15).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2047,7 +2157,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2055,7 +2165,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2063,7 +2173,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2071,7 +2181,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2079,7 +2189,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2087,7 +2197,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRight(3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2095,7 +2205,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2103,7 +2213,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2111,7 +2221,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRightConcatMod32(v9, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2119,7 +2229,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRightConcatMod32(v10, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2127,7 +2237,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2135,7 +2245,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRightConcatMod32(v12, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2143,7 +2253,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRightConcatMod32(v13, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2151,7 +2261,7 @@ func unpackSum15Ice(dst *[BlockSize]uint32, src *[480]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[448:480])).ReshapeToUint32s()), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[448:480])).ReshapeToUint32s()), lag)
 	x = v13.ShiftAllRightConcatMod32(v14, 19).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2179,8 +2289,24 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[16])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[16])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2188,7 +2314,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2196,7 +2322,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2204,7 +2330,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2212,7 +2338,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2220,7 +2346,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2228,7 +2354,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2236,7 +2362,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2244,7 +2370,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2252,7 +2378,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2260,7 +2386,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2268,7 +2394,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2276,7 +2402,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2284,7 +2410,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2292,7 +2418,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2300,7 +2426,7 @@ func unpackSum16Ice(dst *[BlockSize]uint32, src *[512]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[480:512])).ReshapeToUint32s()), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[480:512])).ReshapeToUint32s()), lag)
 	x = v15.ShiftAllRight(16).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2321,9 +2447,26 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[17])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[17])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 17).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2331,7 +2474,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 19).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2339,7 +2482,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2347,7 +2490,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2355,7 +2498,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2363,7 +2506,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2371,7 +2514,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRightConcatMod32(v7, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2379,7 +2522,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2387,7 +2530,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2395,7 +2538,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRight(3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2403,7 +2546,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRight(5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2411,7 +2554,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRight(7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2419,7 +2562,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRight(9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2427,7 +2570,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRight(11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2435,7 +2578,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRight(13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2443,7 +2586,7 @@ func unpackSum17Ice(dst *[BlockSize]uint32, src *[544]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[512:544])).ReshapeToUint32s()), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[512:544])).ReshapeToUint32s()), lag)
 	x = v16.ShiftAllRight(15).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2464,9 +2607,27 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[18])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[18])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 18).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2474,7 +2635,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2482,7 +2643,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2490,7 +2651,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2498,7 +2659,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2506,7 +2667,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRight(6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2514,7 +2675,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2522,7 +2683,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRight(14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2530,8 +2691,8 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRightConcatMod32(v10, 18).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2539,7 +2700,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2547,7 +2708,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRightConcatMod32(v12, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2555,7 +2716,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRightConcatMod32(v13, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2563,7 +2724,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2571,7 +2732,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRight(6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2579,7 +2740,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	x = v16.ShiftAllRight(10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2587,7 +2748,7 @@ func unpackSum18Ice(dst *[BlockSize]uint32, src *[576]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[544:576])).ReshapeToUint32s()), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[544:576])).ReshapeToUint32s()), lag)
 	x = v17.ShiftAllRight(14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2608,9 +2769,28 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[19])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[19])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 19).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2618,7 +2798,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2626,7 +2806,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2634,7 +2814,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2642,7 +2822,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2650,8 +2830,8 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRightConcatMod32(v7, 17).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2659,7 +2839,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2667,7 +2847,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRightConcatMod32(v9, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2675,7 +2855,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRight(3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2683,7 +2863,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRight(9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2691,8 +2871,8 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRightConcatMod32(v13, 15).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2700,7 +2880,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRightConcatMod32(v14, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2708,7 +2888,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRightConcatMod32(v15, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2716,7 +2896,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	x = v16.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2724,7 +2904,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRight(7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2732,7 +2912,7 @@ func unpackSum19Ice(dst *[BlockSize]uint32, src *[608]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[576:608])).ReshapeToUint32s()), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[576:608])).ReshapeToUint32s()), lag)
 	x = v18.ShiftAllRight(13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2753,9 +2933,29 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[20])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[20])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 20).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2763,7 +2963,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2771,7 +2971,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2779,7 +2979,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2787,8 +2987,8 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 20).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2796,7 +2996,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRightConcatMod32(v7, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2804,7 +3004,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2812,7 +3012,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRight(12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2820,8 +3020,8 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 20).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2829,7 +3029,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRightConcatMod32(v12, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2837,7 +3037,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2845,7 +3045,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRight(12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2853,8 +3053,8 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRightConcatMod32(v16, 20).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2862,7 +3062,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v16.ShiftAllRightConcatMod32(v17, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2870,7 +3070,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	x = v18.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2878,7 +3078,7 @@ func unpackSum20Ice(dst *[BlockSize]uint32, src *[640]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[608:640])).ReshapeToUint32s()), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[608:640])).ReshapeToUint32s()), lag)
 	x = v19.ShiftAllRight(12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2899,9 +3099,30 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[21])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[21])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2909,7 +3130,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v1.ShiftAllRightConcatMod32(v2, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2917,7 +3138,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRight(9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2925,8 +3146,8 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 19).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2934,7 +3155,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2942,7 +3163,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2950,8 +3171,8 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRightConcatMod32(v9, 17).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2959,7 +3180,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRightConcatMod32(v10, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2967,7 +3188,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRight(5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2975,8 +3196,8 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRightConcatMod32(v13, 15).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2984,7 +3205,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRightConcatMod32(v14, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -2992,7 +3213,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRight(3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3000,8 +3221,8 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v16.ShiftAllRightConcatMod32(v17, 13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3009,7 +3230,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRightConcatMod32(v18, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3017,7 +3238,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	x = v19.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3025,7 +3246,7 @@ func unpackSum21Ice(dst *[BlockSize]uint32, src *[672]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[640:672])).ReshapeToUint32s()), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[640:672])).ReshapeToUint32s()), lag)
 	x = v20.ShiftAllRight(11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3046,9 +3267,31 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[22])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[22])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3056,7 +3299,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3064,8 +3307,8 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3073,7 +3316,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3081,7 +3324,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRight(6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3089,8 +3332,8 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 18).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3098,7 +3341,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRightConcatMod32(v9, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3106,7 +3349,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRight(10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3114,8 +3357,8 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRightConcatMod32(v12, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3123,7 +3366,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3131,8 +3374,8 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRightConcatMod32(v15, 14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3140,7 +3383,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRightConcatMod32(v16, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3148,7 +3391,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRight(6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3156,8 +3399,8 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	x = v18.ShiftAllRightConcatMod32(v19, 18).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3165,7 +3408,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	x = v19.ShiftAllRightConcatMod32(v20, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3173,7 +3416,7 @@ func unpackSum22Ice(dst *[BlockSize]uint32, src *[704]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[672:704])).ReshapeToUint32s()), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[672:704])).ReshapeToUint32s()), lag)
 	x = v21.ShiftAllRight(10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3194,9 +3437,32 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[23])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[23])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3204,7 +3470,7 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3212,8 +3478,8 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 19).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3221,7 +3487,7 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3229,8 +3495,8 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRightConcatMod32(v7, 15).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3238,7 +3504,7 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3246,8 +3512,8 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRightConcatMod32(v10, 11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3255,7 +3521,7 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3263,7 +3529,7 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRight(7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3271,8 +3537,8 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRightConcatMod32(v14, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3280,7 +3546,7 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRight(3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3288,8 +3554,8 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v16.ShiftAllRightConcatMod32(v17, 17).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3297,7 +3563,7 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRightConcatMod32(v18, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3305,8 +3571,8 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	x = v19.ShiftAllRightConcatMod32(v20, 13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3314,7 +3580,7 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	x = v20.ShiftAllRightConcatMod32(v21, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3322,7 +3588,7 @@ func unpackSum23Ice(dst *[BlockSize]uint32, src *[736]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[704:736])).ReshapeToUint32s()), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[704:736])).ReshapeToUint32s()), lag)
 	x = v22.ShiftAllRight(9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3343,9 +3609,33 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[24])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[24])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 24).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3353,7 +3643,7 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRight(8).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3361,8 +3651,8 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 24).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3370,7 +3660,7 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRight(8).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3378,8 +3668,8 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRightConcatMod32(v7, 24).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3387,7 +3677,7 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRight(8).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3395,8 +3685,8 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRightConcatMod32(v10, 24).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3404,7 +3694,7 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRight(8).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3412,8 +3702,8 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRightConcatMod32(v13, 24).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3421,7 +3711,7 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRight(8).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3429,8 +3719,8 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRightConcatMod32(v16, 24).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3438,7 +3728,7 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRight(8).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3446,8 +3736,8 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	x = v18.ShiftAllRightConcatMod32(v19, 24).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3455,7 +3745,7 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	x = v20.ShiftAllRight(8).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3463,8 +3753,8 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
 	x = v21.ShiftAllRightConcatMod32(v22, 24).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3472,7 +3762,7 @@ func unpackSum24Ice(dst *[BlockSize]uint32, src *[768]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[736:768])).ReshapeToUint32s()), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[736:768])).ReshapeToUint32s()), lag)
 	x = v23.ShiftAllRight(8).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3493,9 +3783,34 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[25])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[25])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3503,8 +3818,8 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3512,7 +3827,7 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v3.ShiftAllRightConcatMod32(v4, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3520,8 +3835,8 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 15).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3529,7 +3844,7 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3537,8 +3852,8 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRightConcatMod32(v9, 19).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3546,7 +3861,7 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRight(5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3554,8 +3869,8 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRightConcatMod32(v12, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3563,8 +3878,8 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRightConcatMod32(v14, 9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3572,7 +3887,7 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRightConcatMod32(v15, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3580,8 +3895,8 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v16.ShiftAllRightConcatMod32(v17, 13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3589,7 +3904,7 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRightConcatMod32(v18, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3597,8 +3912,8 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	x = v19.ShiftAllRightConcatMod32(v20, 17).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3606,7 +3921,7 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	x = v21.ShiftAllRight(3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3614,8 +3929,8 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
 	x = v22.ShiftAllRightConcatMod32(v23, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3623,7 +3938,7 @@ func unpackSum25Ice(dst *[BlockSize]uint32, src *[800]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[768:800])).ReshapeToUint32s()), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[768:800])).ReshapeToUint32s()), lag)
 	x = v24.ShiftAllRight(7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3644,9 +3959,35 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[26])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[26])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3654,8 +3995,8 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3663,7 +4004,7 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3671,8 +4012,8 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3680,8 +4021,8 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3689,7 +4030,7 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRightConcatMod32(v9, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3697,8 +4038,8 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 18).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3706,7 +4047,7 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRight(6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3714,8 +4055,8 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRightConcatMod32(v14, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3723,8 +4064,8 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRightConcatMod32(v16, 14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3732,7 +4073,7 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3740,8 +4081,8 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	x = v18.ShiftAllRightConcatMod32(v19, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3749,8 +4090,8 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	x = v20.ShiftAllRightConcatMod32(v21, 10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3758,7 +4099,7 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
 	x = v21.ShiftAllRightConcatMod32(v22, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3766,8 +4107,8 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
 	x = v23.ShiftAllRightConcatMod32(v24, 18).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3775,7 +4116,7 @@ func unpackSum26Ice(dst *[BlockSize]uint32, src *[832]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[800:832])).ReshapeToUint32s()), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[800:832])).ReshapeToUint32s()), lag)
 	x = v25.ShiftAllRight(6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3796,9 +4137,36 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[27])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[27])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3806,8 +4174,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 17).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3815,8 +4183,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3824,7 +4192,7 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v5.ShiftAllRightConcatMod32(v6, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3832,8 +4200,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 19).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3841,8 +4209,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRightConcatMod32(v10, 9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3850,7 +4218,7 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3858,8 +4226,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRightConcatMod32(v13, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3867,8 +4235,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRightConcatMod32(v15, 11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3876,7 +4244,7 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	x = v16.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3884,8 +4252,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRightConcatMod32(v18, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3893,8 +4261,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	x = v19.ShiftAllRightConcatMod32(v20, 13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3902,7 +4270,7 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	x = v21.ShiftAllRight(3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3910,8 +4278,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
 	x = v22.ShiftAllRightConcatMod32(v23, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3919,8 +4287,8 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
 	x = v24.ShiftAllRightConcatMod32(v25, 15).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3928,7 +4296,7 @@ func unpackSum27Ice(dst *[BlockSize]uint32, src *[864]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[832:864])).ReshapeToUint32s()), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[832:864])).ReshapeToUint32s()), lag)
 	x = v26.ShiftAllRight(5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3949,9 +4317,37 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[28])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
+	var v27 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[28])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3959,8 +4355,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 20).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3968,8 +4364,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3977,7 +4373,7 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3985,8 +4381,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	x = v7.ShiftAllRightConcatMod32(v8, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -3994,8 +4390,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRightConcatMod32(v10, 20).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4003,8 +4399,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRightConcatMod32(v12, 12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4012,7 +4408,7 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4020,8 +4416,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRightConcatMod32(v15, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4029,8 +4425,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v16.ShiftAllRightConcatMod32(v17, 20).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4038,8 +4434,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	x = v18.ShiftAllRightConcatMod32(v19, 12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4047,7 +4443,7 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	x = v20.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4055,8 +4451,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
 	x = v21.ShiftAllRightConcatMod32(v22, 28).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4064,8 +4460,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
 	x = v23.ShiftAllRightConcatMod32(v24, 20).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4073,8 +4469,8 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
 	x = v25.ShiftAllRightConcatMod32(v26, 12).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4082,7 +4478,7 @@ func unpackSum28Ice(dst *[BlockSize]uint32, src *[896]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v27 := archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[864:896])).ReshapeToUint32s()), lag)
+	v27 = archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[864:896])).ReshapeToUint32s()), lag)
 	x = v27.ShiftAllRight(4).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4103,9 +4499,38 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[29])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
+	var v27 archsimd.Uint32x16
+	var v28 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[29])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4113,8 +4538,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4122,8 +4547,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 17).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4131,8 +4556,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRightConcatMod32(v7, 11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4140,8 +4565,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRightConcatMod32(v9, 5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4149,7 +4574,7 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	x = v9.ShiftAllRightConcatMod32(v10, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4157,8 +4582,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	x = v11.ShiftAllRightConcatMod32(v12, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4166,8 +4591,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v13.ShiftAllRightConcatMod32(v14, 19).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4175,8 +4600,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRightConcatMod32(v16, 13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4184,8 +4609,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRightConcatMod32(v18, 7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4193,7 +4618,7 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	x = v19.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4201,8 +4626,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	x = v20.ShiftAllRightConcatMod32(v21, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4210,8 +4635,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
 	x = v22.ShiftAllRightConcatMod32(v23, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4219,8 +4644,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
 	x = v24.ShiftAllRightConcatMod32(v25, 15).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4228,8 +4653,8 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
-	v27 := archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
+	v27 = archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
 	x = v26.ShiftAllRightConcatMod32(v27, 9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4237,7 +4662,7 @@ func unpackSum29Ice(dst *[BlockSize]uint32, src *[928]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v28 := archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[896:928])).ReshapeToUint32s()), lag)
+	v28 = archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[896:928])).ReshapeToUint32s()), lag)
 	x = v28.ShiftAllRight(3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4258,9 +4683,39 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[30])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
+	var v27 archsimd.Uint32x16
+	var v28 archsimd.Uint32x16
+	var v29 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[30])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4268,8 +4723,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4277,8 +4732,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4286,8 +4741,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRightConcatMod32(v7, 18).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4295,8 +4750,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRightConcatMod32(v9, 14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4304,8 +4759,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4313,8 +4768,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRightConcatMod32(v13, 6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4322,7 +4777,7 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4330,8 +4785,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	x = v15.ShiftAllRightConcatMod32(v16, 30).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4339,8 +4794,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	x = v17.ShiftAllRightConcatMod32(v18, 26).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4348,8 +4803,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	x = v19.ShiftAllRightConcatMod32(v20, 22).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4357,8 +4812,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
 	x = v21.ShiftAllRightConcatMod32(v22, 18).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4366,8 +4821,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
 	x = v23.ShiftAllRightConcatMod32(v24, 14).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4375,8 +4830,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
 	x = v25.ShiftAllRightConcatMod32(v26, 10).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4384,8 +4839,8 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v27 := archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
-	v28 := archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s(), lag)
+	v27 = archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
+	v28 = archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s(), lag)
 	x = v27.ShiftAllRightConcatMod32(v28, 6).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4393,7 +4848,7 @@ func unpackSum30Ice(dst *[BlockSize]uint32, src *[960]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v29 := archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[928:960])).ReshapeToUint32s()), lag)
+	v29 = archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[928:960])).ReshapeToUint32s()), lag)
 	x = v29.ShiftAllRight(2).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4414,9 +4869,40 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	carry := archsimd.BroadcastUint32x16(base - 1)
 	var x archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[31])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
+	var v27 archsimd.Uint32x16
+	var v28 archsimd.Uint32x16
+	var v29 archsimd.Uint32x16
+	var v30 archsimd.Uint32x16
 	rest := archsimd.LoadInt32x16Array(&rests[31])
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	x = v0.ShiftAllRightConcatMod32(v1, 31).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4424,8 +4910,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[0:16]))
 	carry = carry.Sub(x.Permute(last))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	x = v2.ShiftAllRightConcatMod32(v3, 29).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4433,8 +4919,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[16:32]))
 	carry = carry.Sub(x.Permute(last))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	x = v4.ShiftAllRightConcatMod32(v5, 27).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4442,8 +4928,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[32:48]))
 	carry = carry.Sub(x.Permute(last))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	x = v6.ShiftAllRightConcatMod32(v7, 25).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4451,8 +4937,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[48:64]))
 	carry = carry.Sub(x.Permute(last))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	x = v8.ShiftAllRightConcatMod32(v9, 23).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4460,8 +4946,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[64:80]))
 	carry = carry.Sub(x.Permute(last))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	x = v10.ShiftAllRightConcatMod32(v11, 21).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4469,8 +4955,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[80:96]))
 	carry = carry.Sub(x.Permute(last))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	x = v12.ShiftAllRightConcatMod32(v13, 19).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4478,8 +4964,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[96:112]))
 	carry = carry.Sub(x.Permute(last))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	x = v14.ShiftAllRightConcatMod32(v15, 17).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4487,8 +4973,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[112:128]))
 	carry = carry.Sub(x.Permute(last))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	x = v16.ShiftAllRightConcatMod32(v17, 15).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4496,8 +4982,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[128:144]))
 	carry = carry.Sub(x.Permute(last))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	x = v18.ShiftAllRightConcatMod32(v19, 13).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4505,8 +4991,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[144:160]))
 	carry = carry.Sub(x.Permute(last))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	x = v20.ShiftAllRightConcatMod32(v21, 11).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4514,8 +5000,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[160:176]))
 	carry = carry.Sub(x.Permute(last))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
 	x = v22.ShiftAllRightConcatMod32(v23, 9).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4523,8 +5009,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[176:192]))
 	carry = carry.Sub(x.Permute(last))
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
 	x = v24.ShiftAllRightConcatMod32(v25, 7).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4532,8 +5018,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[192:208]))
 	carry = carry.Sub(x.Permute(last))
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
-	v27 := archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
+	v27 = archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
 	x = v26.ShiftAllRightConcatMod32(v27, 5).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4541,8 +5027,8 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[208:224]))
 	carry = carry.Sub(x.Permute(last))
-	v28 := archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s(), lag)
-	v29 := archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[928:992])).ReshapeToUint32s(), lag)
+	v28 = archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s(), lag)
+	v29 = archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[928:992])).ReshapeToUint32s(), lag)
 	x = v28.ShiftAllRightConcatMod32(v29, 3).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
@@ -4550,7 +5036,7 @@ func unpackSum31Ice(dst *[BlockSize]uint32, src *[992]byte, base uint32) {
 	x = x.Add(x.Permute(seventh).Masked(sixteens))
 	carry.Sub(x).StoreArray((*[16]uint32)(dst[224:240]))
 	carry = carry.Sub(x.Permute(last))
-	v30 := archsimd.LoadUint8x64Array((*[64]byte)(src[928:992])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[960:992])).ReshapeToUint32s()), lag)
+	v30 = archsimd.LoadUint8x64Array((*[64]byte)(src[928:992])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[960:992])).ReshapeToUint32s()), lag)
 	x = v30.ShiftAllRight(1).BitsToInt32().Xor(ones).Or(rest).ToBits()
 	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))

@@ -146,12 +146,13 @@ func unpackMerge1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWords, 
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[1])
+	var v0 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<1 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()), lag)
 	v0.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(1).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -180,6 +181,7 @@ func unpackMerge1Ice(dst *[BlockSize]uint32, src *[32]byte, words *bitmapWords, 
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()), lag)
 	v0.ShiftAllRight(17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(1).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -211,12 +213,14 @@ func unpackMerge2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWords, 
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[2])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<2 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(2).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -245,7 +249,7 @@ func unpackMerge2Ice(dst *[BlockSize]uint32, src *[64]byte, words *bitmapWords, 
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[32:64])).ReshapeToUint32s()), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[32:64])).ReshapeToUint32s()), lag)
 	v1.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(2).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -277,12 +281,15 @@ func unpackMerge3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWords, 
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[3])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<3 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(3).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -300,7 +307,7 @@ func unpackMerge3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWords, 
 	v0.ShiftAllRight(27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(3).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(3).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
@@ -318,7 +325,7 @@ func unpackMerge3Ice(dst *[BlockSize]uint32, src *[96]byte, words *bitmapWords, 
 	v1.ShiftAllRight(25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(3).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[64:96])).ReshapeToUint32s()), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[64:96])).ReshapeToUint32s()), lag)
 	v1.ShiftAllRightConcatMod32(v2, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(3).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -344,12 +351,16 @@ func unpackMerge4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWords,
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[4])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<4 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(4).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -364,7 +375,7 @@ func unpackMerge4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(4).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -379,7 +390,7 @@ func unpackMerge4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(4).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -394,7 +405,7 @@ func unpackMerge4Ice(dst *[BlockSize]uint32, src *[128]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[96:128])).ReshapeToUint32s()), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[96:128])).ReshapeToUint32s()), lag)
 	v3.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(4).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -412,12 +423,17 @@ func unpackMerge5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWords,
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[5])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<5 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(5).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -427,7 +443,7 @@ func unpackMerge5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWords,
 	v0.ShiftAllRight(25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(5).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(5).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
@@ -439,7 +455,7 @@ func unpackMerge5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWords,
 	v1.ShiftAllRight(23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(5).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(5).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -451,7 +467,7 @@ func unpackMerge5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWords,
 	v2.ShiftAllRight(21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(5).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(5).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
@@ -463,7 +479,7 @@ func unpackMerge5Ice(dst *[BlockSize]uint32, src *[160]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[128:160])).ReshapeToUint32s()), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[128:160])).ReshapeToUint32s()), lag)
 	v3.ShiftAllRightConcatMod32(v4, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(5).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
@@ -481,19 +497,25 @@ func unpackMerge6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWords,
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[6])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<6 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v0.ShiftAllRight(18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -505,7 +527,7 @@ func unpackMerge6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWords,
 	v1.ShiftAllRight(22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
@@ -517,14 +539,14 @@ func unpackMerge6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v3.ShiftAllRight(18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -536,7 +558,7 @@ func unpackMerge6Ice(dst *[BlockSize]uint32, src *[192]byte, words *bitmapWords,
 	v4.ShiftAllRight(22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[160:192])).ReshapeToUint32s()), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[160:192])).ReshapeToUint32s()), lag)
 	v5.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(6).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
@@ -551,19 +573,26 @@ func unpackMerge7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWords,
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[7])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<7 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v0.ShiftAllRight(21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -572,14 +601,14 @@ func unpackMerge7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRightConcatMod32(v2, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v2.ShiftAllRight(13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -591,14 +620,14 @@ func unpackMerge7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWords,
 	v3.ShiftAllRight(23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	v4.ShiftAllRight(19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
@@ -607,7 +636,7 @@ func unpackMerge7Ice(dst *[BlockSize]uint32, src *[224]byte, words *bitmapWords,
 	v5.ShiftAllRight(15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[192:224])).ReshapeToUint32s()), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[192:224])).ReshapeToUint32s()), lag)
 	v5.ShiftAllRightConcatMod32(v6, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(7).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
@@ -622,19 +651,27 @@ func unpackMerge8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWords,
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[8])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<8 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v0.ShiftAllRight(24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -643,14 +680,14 @@ func unpackMerge8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v2.ShiftAllRight(24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -659,14 +696,14 @@ func unpackMerge8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v4.ShiftAllRight(24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -675,14 +712,14 @@ func unpackMerge8Ice(dst *[BlockSize]uint32, src *[256]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v6.ShiftAllRight(24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[224:256])).ReshapeToUint32s()), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[224:256])).ReshapeToUint32s()), lag)
 	v7.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(8).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -694,23 +731,32 @@ func unpackMerge9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWords,
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[9])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<9 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	v1.ShiftAllRight(13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRightConcatMod32(v2, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
@@ -719,27 +765,27 @@ func unpackMerge9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWords,
 	v2.ShiftAllRight(17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	v3.ShiftAllRight(21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v5.ShiftAllRight(11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -748,14 +794,14 @@ func unpackMerge9Ice(dst *[BlockSize]uint32, src *[288]byte, words *bitmapWords,
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v7.ShiftAllRight(19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[256:288])).ReshapeToUint32s()), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[256:288])).ReshapeToUint32s()), lag)
 	v8.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(9).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -767,36 +813,46 @@ func unpackMerge10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[10])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<10 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	v1.ShiftAllRight(18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v3.ShiftAllRight(14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -805,31 +861,31 @@ func unpackMerge10Ice(dst *[BlockSize]uint32, src *[320]byte, words *bitmapWords
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	v6.ShiftAllRight(18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v8.ShiftAllRight(14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[288:320])).ReshapeToUint32s()), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[288:320])).ReshapeToUint32s()), lag)
 	v9.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(10).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -841,20 +897,31 @@ func unpackMerge11Ice(dst *[BlockSize]uint32, src *[352]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[11])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<11 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRightConcatMod32(v2, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -863,35 +930,35 @@ func unpackMerge11Ice(dst *[BlockSize]uint32, src *[352]byte, words *bitmapWords
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	v4.ShiftAllRight(15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v6.ShiftAllRight(17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
@@ -900,11 +967,11 @@ func unpackMerge11Ice(dst *[BlockSize]uint32, src *[352]byte, words *bitmapWords
 	v8.ShiftAllRight(19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRight(9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[320:352])).ReshapeToUint32s()), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[320:352])).ReshapeToUint32s()), lag)
 	v9.ShiftAllRightConcatMod32(v10, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(11).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -916,20 +983,32 @@ func unpackMerge12Ice(dst *[BlockSize]uint32, src *[384]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[12])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<12 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRightConcatMod32(v2, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -938,15 +1017,15 @@ func unpackMerge12Ice(dst *[BlockSize]uint32, src *[384]byte, words *bitmapWords
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -955,15 +1034,15 @@ func unpackMerge12Ice(dst *[BlockSize]uint32, src *[384]byte, words *bitmapWords
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRight(12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -972,15 +1051,15 @@ func unpackMerge12Ice(dst *[BlockSize]uint32, src *[384]byte, words *bitmapWords
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRight(12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[352:384])).ReshapeToUint32s()), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[352:384])).ReshapeToUint32s()), lag)
 	v10.ShiftAllRightConcatMod32(v11, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(12).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -992,72 +1071,85 @@ func unpackMerge13Ice(dst *[BlockSize]uint32, src *[416]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[13])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<13 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
 	v4.ShiftAllRight(15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRightConcatMod32(v7, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
 	v8.ShiftAllRight(17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRight(11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[384:416])).ReshapeToUint32s()), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[384:416])).ReshapeToUint32s()), lag)
 	v11.ShiftAllRightConcatMod32(v12, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(13).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -1069,38 +1161,52 @@ func unpackMerge14Ice(dst *[BlockSize]uint32, src *[448]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[14])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<14 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -1109,33 +1215,33 @@ func unpackMerge14Ice(dst *[BlockSize]uint32, src *[448]byte, words *bitmapWords
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRight(10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRightConcatMod32(v12, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[416:448])).ReshapeToUint32s()), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[416:448])).ReshapeToUint32s()), lag)
 	v12.ShiftAllRightConcatMod32(v13, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(14).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -1147,74 +1253,89 @@ func unpackMerge15Ice(dst *[BlockSize]uint32, src *[480]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[15])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<15 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRightConcatMod32(v9, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRightConcatMod32(v10, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRightConcatMod32(v12, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRightConcatMod32(v13, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[448:480])).ReshapeToUint32s()), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[448:480])).ReshapeToUint32s()), lag)
 	v13.ShiftAllRightConcatMod32(v14, 19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(15).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
@@ -1226,78 +1347,94 @@ func unpackMerge16Ice(dst *[BlockSize]uint32, src *[512]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[16])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<16 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[480:512])).ReshapeToUint32s()), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[480:512])).ReshapeToUint32s()), lag)
 	v15.ShiftAllRight(16).BitsToInt32().And(mask).Or(h.ShiftAllLeft(16).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -1306,79 +1443,96 @@ func unpackMerge17Ice(dst *[BlockSize]uint32, src *[544]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[17])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<17 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRightConcatMod32(v2, 19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRightConcatMod32(v7, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRight(9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRight(11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRight(13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[512:544])).ReshapeToUint32s()), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[512:544])).ReshapeToUint32s()), lag)
 	v16.ShiftAllRight(15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(17).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -1387,80 +1541,98 @@ func unpackMerge18Ice(dst *[BlockSize]uint32, src *[576]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[18])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<18 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRightConcatMod32(v2, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRight(14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRightConcatMod32(v10, 18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRightConcatMod32(v12, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRightConcatMod32(v13, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	v16.ShiftAllRight(10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[544:576])).ReshapeToUint32s()), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[544:576])).ReshapeToUint32s()), lag)
 	v17.ShiftAllRight(14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(18).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -1469,81 +1641,100 @@ func unpackMerge19Ice(dst *[BlockSize]uint32, src *[608]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[19])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<19 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRightConcatMod32(v2, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRightConcatMod32(v7, 17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRightConcatMod32(v9, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRight(9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRightConcatMod32(v13, 15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRightConcatMod32(v14, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRightConcatMod32(v15, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	v16.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[576:608])).ReshapeToUint32s()), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[576:608])).ReshapeToUint32s()), lag)
 	v18.ShiftAllRight(13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(19).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -1552,82 +1743,102 @@ func unpackMerge20Ice(dst *[BlockSize]uint32, src *[640]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[20])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<20 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 20).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRightConcatMod32(v2, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 20).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRightConcatMod32(v7, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRight(12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 20).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRightConcatMod32(v12, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRight(12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRightConcatMod32(v16, 20).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v16.ShiftAllRightConcatMod32(v17, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	v18.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[608:640])).ReshapeToUint32s()), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[608:640])).ReshapeToUint32s()), lag)
 	v19.ShiftAllRight(12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(20).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -1636,83 +1847,104 @@ func unpackMerge21Ice(dst *[BlockSize]uint32, src *[672]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[21])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<21 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v1.ShiftAllRightConcatMod32(v2, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRight(9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRightConcatMod32(v9, 17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRightConcatMod32(v10, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRightConcatMod32(v13, 15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRightConcatMod32(v14, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v16.ShiftAllRightConcatMod32(v17, 13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRightConcatMod32(v18, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	v19.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[640:672])).ReshapeToUint32s()), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[640:672])).ReshapeToUint32s()), lag)
 	v20.ShiftAllRight(11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(21).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -1721,84 +1953,106 @@ func unpackMerge22Ice(dst *[BlockSize]uint32, src *[704]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[22])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<22 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRightConcatMod32(v9, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRight(10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRightConcatMod32(v12, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRightConcatMod32(v15, 14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRightConcatMod32(v16, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	v18.ShiftAllRightConcatMod32(v19, 18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	v19.ShiftAllRightConcatMod32(v20, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[672:704])).ReshapeToUint32s()), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[672:704])).ReshapeToUint32s()), lag)
 	v21.ShiftAllRight(10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(22).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -1807,85 +2061,108 @@ func unpackMerge23Ice(dst *[BlockSize]uint32, src *[736]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[23])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<23 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRightConcatMod32(v7, 15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRightConcatMod32(v10, 11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRightConcatMod32(v14, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v16.ShiftAllRightConcatMod32(v17, 17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRightConcatMod32(v18, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	v19.ShiftAllRightConcatMod32(v20, 13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	v20.ShiftAllRightConcatMod32(v21, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[704:736])).ReshapeToUint32s()), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[704:736])).ReshapeToUint32s()), lag)
 	v22.ShiftAllRight(9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(23).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -1894,86 +2171,110 @@ func unpackMerge24Ice(dst *[BlockSize]uint32, src *[768]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[24])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<24 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRightConcatMod32(v7, 24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRightConcatMod32(v10, 24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRightConcatMod32(v13, 24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRightConcatMod32(v16, 24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	v18.ShiftAllRightConcatMod32(v19, 24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	v20.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
 	v21.ShiftAllRightConcatMod32(v22, 24).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[736:768])).ReshapeToUint32s()), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[736:768])).ReshapeToUint32s()), lag)
 	v23.ShiftAllRight(8).BitsToInt32().And(mask).Or(h.ShiftAllLeft(24).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -1982,87 +2283,112 @@ func unpackMerge25Ice(dst *[BlockSize]uint32, src *[800]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[25])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<25 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v3.ShiftAllRightConcatMod32(v4, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRightConcatMod32(v9, 19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRightConcatMod32(v12, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRightConcatMod32(v14, 9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRightConcatMod32(v15, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v16.ShiftAllRightConcatMod32(v17, 13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRightConcatMod32(v18, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	v19.ShiftAllRightConcatMod32(v20, 17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	v21.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
 	v22.ShiftAllRightConcatMod32(v23, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[768:800])).ReshapeToUint32s()), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[768:800])).ReshapeToUint32s()), lag)
 	v24.ShiftAllRight(7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(25).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -2071,88 +2397,114 @@ func unpackMerge26Ice(dst *[BlockSize]uint32, src *[832]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[26])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<26 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRightConcatMod32(v9, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRightConcatMod32(v14, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRightConcatMod32(v16, 14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	v18.ShiftAllRightConcatMod32(v19, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	v20.ShiftAllRightConcatMod32(v21, 10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
 	v21.ShiftAllRightConcatMod32(v22, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
 	v23.ShiftAllRightConcatMod32(v24, 18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[800:832])).ReshapeToUint32s()), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[800:832])).ReshapeToUint32s()), lag)
 	v25.ShiftAllRight(6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(26).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -2161,89 +2513,116 @@ func unpackMerge27Ice(dst *[BlockSize]uint32, src *[864]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[27])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<27 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v5.ShiftAllRightConcatMod32(v6, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRightConcatMod32(v10, 9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRightConcatMod32(v13, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRightConcatMod32(v15, 11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	v16.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRightConcatMod32(v18, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	v19.ShiftAllRightConcatMod32(v20, 13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	v21.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
 	v22.ShiftAllRightConcatMod32(v23, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
 	v24.ShiftAllRightConcatMod32(v25, 15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[832:864])).ReshapeToUint32s()), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[832:864])).ReshapeToUint32s()), lag)
 	v26.ShiftAllRight(5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(27).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -2252,90 +2631,118 @@ func unpackMerge28Ice(dst *[BlockSize]uint32, src *[896]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[28])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
+	var v27 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<28 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 20).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
 	v7.ShiftAllRightConcatMod32(v8, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRightConcatMod32(v10, 20).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRightConcatMod32(v12, 12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRightConcatMod32(v15, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v16.ShiftAllRightConcatMod32(v17, 20).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	v18.ShiftAllRightConcatMod32(v19, 12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	v20.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
 	v21.ShiftAllRightConcatMod32(v22, 28).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
 	v23.ShiftAllRightConcatMod32(v24, 20).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
 	v25.ShiftAllRightConcatMod32(v26, 12).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v27 := archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[864:896])).ReshapeToUint32s()), lag)
+	v27 = archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[864:896])).ReshapeToUint32s()), lag)
 	v27.ShiftAllRight(4).BitsToInt32().And(mask).Or(h.ShiftAllLeft(28).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -2344,91 +2751,120 @@ func unpackMerge29Ice(dst *[BlockSize]uint32, src *[928]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[29])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
+	var v27 archsimd.Uint32x16
+	var v28 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<29 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRightConcatMod32(v7, 11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRightConcatMod32(v9, 5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
 	v9.ShiftAllRightConcatMod32(v10, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
 	v11.ShiftAllRightConcatMod32(v12, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v13.ShiftAllRightConcatMod32(v14, 19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRightConcatMod32(v16, 13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRightConcatMod32(v18, 7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	v19.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	v20.ShiftAllRightConcatMod32(v21, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
 	v22.ShiftAllRightConcatMod32(v23, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
 	v24.ShiftAllRightConcatMod32(v25, 15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
-	v27 := archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
+	v27 = archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
 	v26.ShiftAllRightConcatMod32(v27, 9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v28 := archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[896:928])).ReshapeToUint32s()), lag)
+	v28 = archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[896:928])).ReshapeToUint32s()), lag)
 	v28.ShiftAllRight(3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(29).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -2437,92 +2873,122 @@ func unpackMerge30Ice(dst *[BlockSize]uint32, src *[960]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[30])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
+	var v27 archsimd.Uint32x16
+	var v28 archsimd.Uint32x16
+	var v29 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<30 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRightConcatMod32(v7, 18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRightConcatMod32(v9, 14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRightConcatMod32(v13, 6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
 	v15.ShiftAllRightConcatMod32(v16, 30).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
 	v17.ShiftAllRightConcatMod32(v18, 26).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
 	v19.ShiftAllRightConcatMod32(v20, 22).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
 	v21.ShiftAllRightConcatMod32(v22, 18).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
 	v23.ShiftAllRightConcatMod32(v24, 14).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
 	v25.ShiftAllRightConcatMod32(v26, 10).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v27 := archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
-	v28 := archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s(), lag)
+	v27 = archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
+	v28 = archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s(), lag)
 	v27.ShiftAllRightConcatMod32(v28, 6).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v29 := archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[928:960])).ReshapeToUint32s()), lag)
+	v29 = archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[928:960])).ReshapeToUint32s()), lag)
 	v29.ShiftAllRight(2).BitsToInt32().And(mask).Or(h.ShiftAllLeft(30).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }
@@ -2531,93 +2997,124 @@ func unpackMerge31Ice(dst *[BlockSize]uint32, src *[992]byte, words *bitmapWords
 	var w, n, first, at uint64
 	var h archsimd.Uint32x16
 	lag := archsimd.LoadUint32x16Array(&lags[31])
+	var v0 archsimd.Uint32x16
+	var v1 archsimd.Uint32x16
+	var v2 archsimd.Uint32x16
+	var v3 archsimd.Uint32x16
+	var v4 archsimd.Uint32x16
+	var v5 archsimd.Uint32x16
+	var v6 archsimd.Uint32x16
+	var v7 archsimd.Uint32x16
+	var v8 archsimd.Uint32x16
+	var v9 archsimd.Uint32x16
+	var v10 archsimd.Uint32x16
+	var v11 archsimd.Uint32x16
+	var v12 archsimd.Uint32x16
+	var v13 archsimd.Uint32x16
+	var v14 archsimd.Uint32x16
+	var v15 archsimd.Uint32x16
+	var v16 archsimd.Uint32x16
+	var v17 archsimd.Uint32x16
+	var v18 archsimd.Uint32x16
+	var v19 archsimd.Uint32x16
+	var v20 archsimd.Uint32x16
+	var v21 archsimd.Uint32x16
+	var v22 archsimd.Uint32x16
+	var v23 archsimd.Uint32x16
+	var v24 archsimd.Uint32x16
+	var v25 archsimd.Uint32x16
+	var v26 archsimd.Uint32x16
+	var v27 archsimd.Uint32x16
+	var v28 archsimd.Uint32x16
+	var v29 archsimd.Uint32x16
+	var v30 archsimd.Uint32x16
 	mask := archsimd.BroadcastInt32x16(1<<31 - 1)
 	w, first = words[0], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v0 := archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
-	v1 := archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
+	v0 = archsimd.Uint32x16{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[0:32])).ReshapeToUint32s()).ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s(), lag)
+	v1 = archsimd.LoadUint8x64Array((*[64]byte)(src[0:64])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s(), lag)
 	v0.ShiftAllRightConcatMod32(v1, 31).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[0:16]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v2 := archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
-	v3 := archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
+	v2 = archsimd.LoadUint8x64Array((*[64]byte)(src[32:96])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s(), lag)
+	v3 = archsimd.LoadUint8x64Array((*[64]byte)(src[64:128])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s(), lag)
 	v2.ShiftAllRightConcatMod32(v3, 29).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[16:32]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v4 := archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
-	v5 := archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
+	v4 = archsimd.LoadUint8x64Array((*[64]byte)(src[96:160])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s(), lag)
+	v5 = archsimd.LoadUint8x64Array((*[64]byte)(src[128:192])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s(), lag)
 	v4.ShiftAllRightConcatMod32(v5, 27).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[32:48]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v6 := archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
-	v7 := archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
+	v6 = archsimd.LoadUint8x64Array((*[64]byte)(src[160:224])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s(), lag)
+	v7 = archsimd.LoadUint8x64Array((*[64]byte)(src[192:256])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s(), lag)
 	v6.ShiftAllRightConcatMod32(v7, 25).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[48:64]))
 	w, first = words[1], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v8 := archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
-	v9 := archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
+	v8 = archsimd.LoadUint8x64Array((*[64]byte)(src[224:288])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s(), lag)
+	v9 = archsimd.LoadUint8x64Array((*[64]byte)(src[256:320])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s(), lag)
 	v8.ShiftAllRightConcatMod32(v9, 23).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[64:80]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v10 := archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
-	v11 := archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
+	v10 = archsimd.LoadUint8x64Array((*[64]byte)(src[288:352])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s(), lag)
+	v11 = archsimd.LoadUint8x64Array((*[64]byte)(src[320:384])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s(), lag)
 	v10.ShiftAllRightConcatMod32(v11, 21).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[80:96]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v12 := archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
-	v13 := archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
+	v12 = archsimd.LoadUint8x64Array((*[64]byte)(src[352:416])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s(), lag)
+	v13 = archsimd.LoadUint8x64Array((*[64]byte)(src[384:448])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s(), lag)
 	v12.ShiftAllRightConcatMod32(v13, 19).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[96:112]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v14 := archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
-	v15 := archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
+	v14 = archsimd.LoadUint8x64Array((*[64]byte)(src[416:480])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s(), lag)
+	v15 = archsimd.LoadUint8x64Array((*[64]byte)(src[448:512])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s(), lag)
 	v14.ShiftAllRightConcatMod32(v15, 17).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[112:128]))
 	w, first = words[2], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v16 := archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
-	v17 := archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
+	v16 = archsimd.LoadUint8x64Array((*[64]byte)(src[480:544])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s(), lag)
+	v17 = archsimd.LoadUint8x64Array((*[64]byte)(src[512:576])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s(), lag)
 	v16.ShiftAllRightConcatMod32(v17, 15).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[128:144]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v18 := archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
-	v19 := archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
+	v18 = archsimd.LoadUint8x64Array((*[64]byte)(src[544:608])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s(), lag)
+	v19 = archsimd.LoadUint8x64Array((*[64]byte)(src[576:640])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s(), lag)
 	v18.ShiftAllRightConcatMod32(v19, 13).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[144:160]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v20 := archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
-	v21 := archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
+	v20 = archsimd.LoadUint8x64Array((*[64]byte)(src[608:672])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s(), lag)
+	v21 = archsimd.LoadUint8x64Array((*[64]byte)(src[640:704])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s(), lag)
 	v20.ShiftAllRightConcatMod32(v21, 11).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[160:176]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v22 := archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
-	v23 := archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
+	v22 = archsimd.LoadUint8x64Array((*[64]byte)(src[672:736])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s(), lag)
+	v23 = archsimd.LoadUint8x64Array((*[64]byte)(src[704:768])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s(), lag)
 	v22.ShiftAllRightConcatMod32(v23, 9).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[176:192]))
 	w, first = words[3], first+n>>48
 	n = sums16(w)
 	at = first & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w)))
-	v24 := archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
-	v25 := archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
+	v24 = archsimd.LoadUint8x64Array((*[64]byte)(src[736:800])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s(), lag)
+	v25 = archsimd.LoadUint8x64Array((*[64]byte)(src[768:832])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s(), lag)
 	v24.ShiftAllRightConcatMod32(v25, 7).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[192:208]))
 	at = (first + n&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 16)))
-	v26 := archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
-	v27 := archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
+	v26 = archsimd.LoadUint8x64Array((*[64]byte)(src[800:864])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s(), lag)
+	v27 = archsimd.LoadUint8x64Array((*[64]byte)(src[832:896])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s(), lag)
 	v26.ShiftAllRightConcatMod32(v27, 5).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[208:224]))
 	at = (first + n>>16&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 32)))
-	v28 := archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s(), lag)
-	v29 := archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[928:992])).ReshapeToUint32s(), lag)
+	v28 = archsimd.LoadUint8x64Array((*[64]byte)(src[864:928])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s(), lag)
+	v29 = archsimd.LoadUint8x64Array((*[64]byte)(src[896:960])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.LoadUint8x64Array((*[64]byte)(src[928:992])).ReshapeToUint32s(), lag)
 	v28.ShiftAllRightConcatMod32(v29, 3).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[224:240]))
 	at = (first + n>>32&0xffff) & (BlockSize - 1)
 	h = archsimd.LoadUint32x16Array((*[16]uint32)(high[at : at+16])).Expand(archsimd.Mask32x16FromBits(uint16(w >> 48)))
-	v30 := archsimd.LoadUint8x64Array((*[64]byte)(src[928:992])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[960:992])).ReshapeToUint32s()), lag)
+	v30 = archsimd.LoadUint8x64Array((*[64]byte)(src[928:992])).ReshapeToUint32s().ShiftRightConcatMod32(archsimd.Uint32x16{}.SetLo(archsimd.LoadUint8x32Array((*[32]byte)(src[960:992])).ReshapeToUint32s()), lag)
 	v30.ShiftAllRight(1).BitsToInt32().And(mask).Or(h.ShiftAllLeft(31).BitsToInt32()).ToBits().StoreArray((*[16]uint32)(dst[240:256]))
 	archsimd.ClearAVXUpperBits()
 }

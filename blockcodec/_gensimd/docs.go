@@ -31,7 +31,6 @@ func prefixSum(f *file) {
 func wideConstants(f *file) {
 	f.p("minusLow := archsimd.LoadInt16x32Array(&minusEven)")
 	f.p("minusHigh := archsimd.LoadInt16x32Array(&minusOdd)")
-	f.p("minusBoth := archsimd.LoadInt16x32Array(&minusAll)")
 	f.p("var h, t archsimd.Int16x32")
 	f.p("var next archsimd.Uint32x16")
 }
@@ -70,7 +69,7 @@ func wideSums(f *file, k int) {
 	f.p("next = carry.Add(t.DotProductPairs(minusLow).ToBits())")
 	f.p("next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[%d:%d]))", 16*k+16, 16*k+32)
 	if k < 14 {
-		f.p("carry = carry.Add(t.DotProductPairs(minusBoth).ToBits())")
+		f.p("carry = next.Add(t.DotProductPairs(minusHigh).ToBits())")
 	}
 }
 

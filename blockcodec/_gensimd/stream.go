@@ -12,12 +12,17 @@ type stream struct {
 	f    *file
 	b    int
 	made int // words 0..made-1 have variables
+	last int // the last word asked for
+	uses int // how often
 }
 
 // newStream begins a stream; src is the name of the array of 32*b bytes.
 func newStream(f *file, b int) *stream {
 	if b > 0 && b < 32 {
 		f.p("lag := archsimd.LoadUint32x16Array(&lags[%d])", b)
+		for j := range b {
+			f.p("var v%d archsimd.Uint32x16", j)
+		}
 	}
 	return &stream{f: f, b: b}
 }
@@ -29,6 +34,14 @@ func words(w int) string {
 
 // word returns the variable of word j, after writing what makes it.
 func (s *stream) word(j int) string {
+	// The compiler shifts a word for all rows at once. Making it anew after some of
+	// them keeps the vectors in registers.
+	if j != s.last {
+		s.last, s.uses = j, 0
+	}
+	if s.uses++; s.uses > 8 {
+		s.uses, s.made = 1, min(s.made, j)
+	}
 	for ; s.made <= j; s.made++ {
 		k := s.made
 		// The lower half is cut from the words k-1 and k of the block, the upper is
@@ -41,7 +54,7 @@ func (s *stream) word(j int) string {
 		if k == s.b-1 {
 			after = fmt.Sprintf("archsimd.Uint32x16{}.SetLo(%s)", word(k))
 		}
-		s.f.p("v%d := %s.ShiftRightConcatMod32(%s, lag)", k, before, after)
+		s.f.p("v%d = %s.ShiftRightConcatMod32(%s, lag)", k, before, after)
 	}
 	return fmt.Sprintf("v%d", j)
 }

@@ -8,7 +8,7 @@ func word(w int) string {
 }
 
 // unpackVerticalAVX2 writes the vertical unpack: each row is one shift by a constant,
-// or two where it lies across two words, and one AND. Every word is loaded once.
+// or two where it lies across two words, and one AND.
 func unpackVerticalAVX2() *file {
 	f := newFile("simd/archsimd")
 	f.p("// unpackVerticalAVX2 is unpackVerticalGo for CPUs with AVX2. The kernels are written out")
@@ -28,21 +28,27 @@ func unpackVerticalAVX2() *file {
 		}
 		loaded := -1
 		load := func(w int) {
-			if w > loaded {
-				f.p("w%d := %s", w, word(w))
-				loaded = w
-			}
+			f.p("w%d = %s", w&1, word(w))
+			loaded = w
+		}
+		f.p("var w0, w1 archsimd.Uint32x8")
+		if b == 1 {
+			f.p("_ = w1")
 		}
 		for r := range 32 {
 			w, s := r*b/32, r*b%32
-			load(w)
-			e := fmt.Sprintf("w%d", w)
+			// The compiler shifts a word for all its rows at once. Loading it anew after
+			// eight of them keeps the vectors in registers.
+			if w > loaded || w == loaded && s/b%8 == 0 && s > 0 {
+				load(w)
+			}
+			e := fmt.Sprintf("w%d", w&1)
 			if s > 0 {
 				e += fmt.Sprintf(".ShiftAllRight(%d)", s)
 			}
 			if s+b > 32 {
 				load(w + 1)
-				e += fmt.Sprintf(".Or(w%d.ShiftAllLeft(%d))", w+1, 32-s)
+				e += fmt.Sprintf(".Or(w%d.ShiftAllLeft(%d))", (w+1)&1, 32-s)
 			}
 			if b < 32 && s+b != 32 { // a field at the top needs no mask
 				e += ".And(mask)"
