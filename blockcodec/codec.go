@@ -194,12 +194,3 @@ func constant(src []byte, b int) (v uint32, end int, ok bool) {
 	}
 	return v, end, true
 }
-
-// unpack unpacks len(dst) values of b bits from src, whose length is exact.
-func unpack(dst []uint32, src []byte, b int) {
-	if len(dst) == BlockSize {
-		unpackVertical((*[BlockSize]uint32)(dst), src, b)
-		return
-	}
-	unpackHorizontal(dst, src, b)
-}

@@ -30,38 +30,32 @@ func (d *Decoder) openBitmap(n int, src []byte, b int) (low, end int, ok bool) {
 	if bx == 0 || b+bx > 32 {
 		return 0, 0, false
 	}
-	loadBitmap(&d.words, src[2:2+mapLen])
+	x := loadBitmap(&d.words, src[2:2+mapLen])
 	if tail := n % 64; tail != 0 && d.words[n/64]>>tail != 0 {
 		return 0, 0, false
-	}
-	x := 0
-	for _, w := range d.words {
-		x += bits.OnesCount64(w)
 	}
 	low = 2 + mapLen + packedLen(x, bx)
 	end = low + packedLen(n, b)
 	if len(src) < end {
 		return 0, 0, false
 	}
-	unpackHorizontal(d.high[:x], src[2+mapLen:end], bx)
+	unpackHigh(&d.high, src[:end], 2+mapLen, x, bx)
 	return low, end, true
 }
 
-// loadBitmap reads the bitmap of a block, at most 32 bytes; what src does not
-// hold is zero.
-func loadBitmap(words *bitmapWords, src []byte) {
-	if len(src) == BlockSize/8 {
-		s := (*[BlockSize / 8]byte)(src)
-		for i := range words {
-			words[i] = binary.LittleEndian.Uint64(s[8*i:])
-		}
-		return
+// loadBitmap reads the bitmap of a block, at most 32 bytes, and counts its bits;
+// what src does not hold is zero.
+func loadBitmap(words *bitmapWords, src []byte) (x int) {
+	if len(src) < BlockSize/8 {
+		var buf [BlockSize / 8]byte
+		copy(buf[:], src)
+		src = buf[:]
 	}
-	var buf [BlockSize / 8]byte
-	copy(buf[:], src)
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(buf[8*i:])
-	}
+	s := (*[BlockSize / 8]byte)(src)
+	w0, w1 := binary.LittleEndian.Uint64(s[0:]), binary.LittleEndian.Uint64(s[8:])
+	w2, w3 := binary.LittleEndian.Uint64(s[16:]), binary.LittleEndian.Uint64(s[24:])
+	words[0], words[1], words[2], words[3] = w0, w1, w2, w3
+	return bits.OnesCount64(w0) + bits.OnesCount64(w1) + bits.OnesCount64(w2) + bits.OnesCount64(w3)
 }
 
 // mergeBitmapGo sets the high parts of the values whose bit is set in words.

@@ -16,12 +16,18 @@ func Kernels() string {
 	return "portable"
 }
 
-func unpackVertical(dst *[BlockSize]uint32, src []byte, b int) {
-	if hasAVX2 {
-		unpackVerticalAVX2(dst, src, b)
+// unpack unpacks len(dst) values of b bits from the front of src, in the layout
+// that their number asks for.
+func unpack(dst []uint32, src []byte, b int) {
+	if len(dst) != BlockSize {
+		unpackHorizontal(dst, src, b)
 		return
 	}
-	unpackVerticalGo(dst, src, b)
+	if hasAVX2 {
+		unpackVerticalAVX2((*[BlockSize]uint32)(dst), src, b)
+		return
+	}
+	unpackVerticalGo((*[BlockSize]uint32)(dst), src, b)
 }
 
 func packVertical(dst []byte, src *[BlockSize]uint32, b int) {
@@ -41,6 +47,15 @@ func unpackHorizontal(dst []uint32, src []byte, b int) {
 	default:
 		unpackHorizontalGo(dst, src, b)
 	}
+}
+
+// unpackHigh unpacks x high parts of bx bits, which begin at block[skip].
+func unpackHigh(high *highParts, block []byte, skip, x, bx int) {
+	if hasIce {
+		unpackHighIce(high, block, skip, x, bx)
+		return
+	}
+	unpackHorizontal(high[:x], block[skip:], bx)
 }
 
 func packHorizontal(dst []byte, vals []uint32, b int) { packHorizontalGo(dst, vals, b) }

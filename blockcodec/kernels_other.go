@@ -7,11 +7,19 @@ package blockcodec
 // Kernels says which kernels run on this machine: "portable" here.
 func Kernels() string { return "portable" }
 
-func unpackVertical(dst *[BlockSize]uint32, src []byte, b int) { unpackVerticalGo(dst, src, b) }
+func unpack(dst []uint32, src []byte, b int) {
+	if len(dst) != BlockSize {
+		unpackHorizontalGo(dst, src, b)
+		return
+	}
+	unpackVerticalGo((*[BlockSize]uint32)(dst), src, b)
+}
+
+func unpackHigh(high *highParts, block []byte, skip, x, bx int) {
+	unpackHorizontalGo(high[:x], block[skip:], bx)
+}
 
 func packVertical(dst []byte, src *[BlockSize]uint32, b int) { packVerticalGo(dst, src, b) }
-
-func unpackHorizontal(dst []uint32, src []byte, b int) { unpackHorizontalGo(dst, src, b) }
 
 func packHorizontal(dst []byte, vals []uint32, b int) { packHorizontalGo(dst, vals, b) }
 

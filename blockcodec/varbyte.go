@@ -130,19 +130,31 @@ func (d *Decoder) decodeVariableByte(dst []uint32, src []byte, b int) (consumed 
 	if !ok || len(src) < end {
 		return 0, false
 	}
-	// Positions must rise strictly and stay below n, high parts must fit: both
-	// are judged once, after the loop.
+	// Positions must rise strictly and stay below n, high parts must fit: all is
+	// judged once, after the loop. Until then a position past n, which a shorter
+	// block may have, goes nowhere.
 	last, bad := -1, 0
 	var or uint32
-	for i, p := range src[low+c : end] {
-		h := d.high[i]
-		or |= h
-		bad |= int(p) - last - 1 // negative when p <= last
-		last = int(p)
-		if last >= n {
-			return 0, false
+	at := src[low+c : end]
+	high := d.high[:len(at)]
+	if n == BlockSize {
+		full := (*[BlockSize]uint32)(dst)
+		for i, p := range at {
+			or |= high[i]
+			bad |= int(p) - last - 1 // negative when p <= last
+			last = int(p)
+			full[p] |= high[i] << b
 		}
-		dst[last] |= h << b
+	} else {
+		for i, p := range at {
+			or |= high[i]
+			bad |= int(p) - last - 1
+			last = int(p)
+			if last < n {
+				dst[last] |= high[i] << b
+			}
+		}
+		bad |= n - 1 - last // negative when the last, greatest one is past the values
 	}
 	if bad < 0 || uint64(or)>>(32-b) != 0 {
 		return 0, false

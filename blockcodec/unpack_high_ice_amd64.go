@@ -1,0 +1,59 @@
+//go:build goexperiment.simd && amd64 && go1.27
+
+package blockcodec
+
+import "simd/archsimd"
+
+// unpackHighIce unpacks the x high parts of a block, of bx bits each, which begin
+// at src[skip]; src is the whole block. It is unpackHorizontalIce without branches
+// on x: it unpacks 64 values at least, as blocks differ in how many exceptions they
+// have, and a branch that goes the wrong way costs more than the work. What it
+// writes past high[:x] means nothing.
+//
+// REQUIRES: x <= 256, 1 <= bx <= 32, len(src)-skip >= packedLen(x, bx).
+func unpackHighIce(high *highParts, src []byte, skip, x, bx int) {
+	if len(src) < 64 {
+		var window [64]byte
+		copy(window[:], src)
+		src = window[:]
+	}
+	end := len(src) - 64 // where the last window of 64 bytes starts
+	at := archsimd.LoadUint32x16Array(&iota16).Mul(archsimd.BroadcastUint32x16(uint32(bx)))
+	mask := archsimd.BroadcastUint32x16(uint32(1<<bx - 1))
+	if bx <= 25 {
+		// A value touches at most 4 bytes. Multiplying copies the number of the first
+		// one into all four, and adding makes them count. Permutes take indexes modulo
+		// 64: what lies past the last window gives any bytes.
+		index := at.ShiftAllRight(3).Mul(archsimd.BroadcastUint32x16(0x01010101)).
+			Add(archsimd.BroadcastUint32x16(0x03020100)).ReshapeToUint8s()
+		right := at.And(archsimd.BroadcastUint32x16(7))
+		for i := 0; ; i += 64 {
+			for j := i; j < i+64; j += 16 {
+				from := min(skip, end)
+				archsimd.LoadUint8x64Array((*[64]byte)(src[from:])).
+					Permute(index.Add(archsimd.BroadcastUint8x64(uint8(skip - from)))).
+					ReshapeToUint32s().ShiftRight(right).And(mask).
+					StoreArray((*[16]uint32)(high[j&(BlockSize-1):]))
+				skip += 2 * bx
+			}
+			if i+64 >= x {
+				break
+			}
+		}
+		archsimd.ClearAVXUpperBits()
+		return
+	}
+	// A value lies in two 32-bit words. For bx = 32 the word after the last wraps
+	// around to word 0, and a shift by no bits takes nothing of it.
+	one := archsimd.BroadcastUint32x16(1)
+	for j := 0; j < x; j += 16 {
+		from := min(skip, end)
+		bit := at.Add(archsimd.BroadcastUint32x16(uint32(8 * (skip - from))))
+		word := bit.ShiftAllRight(5)
+		v := archsimd.LoadUint8x64Array((*[64]byte)(src[from:])).ReshapeToUint32s()
+		v.Permute(word).ShiftRightConcatMod32(v.Permute(word.Add(one)), bit).And(mask).
+			StoreArray((*[16]uint32)(high[j&(BlockSize-1):]))
+		skip += 2 * bx
+	}
+	archsimd.ClearAVXUpperBits()
+}
