@@ -292,3 +292,43 @@ func appendUvarint(dst []byte, v uint64) []byte {
 	}
 	return append(dst, byte(v))
 }
+
+// A bitset of 1024 words is read, though Builder makes none, one of 1025 is not.
+func TestLongestBitset(t *testing.T) {
+	for _, words := range []int{1024, 1025} {
+		body := parseHex(t, "b5 53 01 00")
+		for _, v := range []uint64{uint64(words), 0, uint64(words-1) * 64, 1} {
+			body = appendUvarint(body, v)
+		}
+		body = append(body, tagBitset, 0)
+		for range words {
+			body = append(body, 1, 0, 0, 0, 0, 0, 0, 0)
+		}
+		_, err := Verify(sealed(body))
+		if fine := words <= 1024; fine != (err == nil) || !fine && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%d words: %v", words, err)
+		}
+	}
+}
+
+// What a long table took is given back by Close, what an ordinary one took is
+// kept.
+func TestCloseCapsBuffers(t *testing.T) {
+	for _, c := range []struct {
+		blocks int
+		kept   bool
+	}{{100, true}, {2 * maxKeptBlocks, false}} {
+		var b Builder
+		for i := range uint32(c.blocks) {
+			b.AddBlock(&iterator.Block{First: i * 1000, Last: i*1000 + minRun})
+		}
+		r := openReader(t, b.Finish(nil))
+		if r.Info().Blocks != c.blocks {
+			t.Fatalf("%d blocks, want %d", r.Info().Blocks, c.blocks)
+		}
+		r.Close()
+		if kept := cap(r.lasts) > 0; kept != c.kept {
+			t.Errorf("%d blocks: buffers kept: %v", c.blocks, kept)
+		}
+	}
+}
