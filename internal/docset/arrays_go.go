@@ -41,7 +41,9 @@ func subtractGo(dst, a, b []uint32) int {
 // matchGo returns how many docs of a are in b, or are not, and writes them. Neither array is empty.
 //
 // The loop has one branch that is hard to predict, its end: which side moves is
-// arithmetic. A doc is written whether it is kept or not, as k <= i.
+// arithmetic, 0 or 1 each. A doc of a is kept in the step that moves past it: with
+// the one of b when they are equal, alone when it is lower. It is written whether
+// it is kept or not, as k <= i.
 func matchGo(dst []uint32, write int, a, b []uint32, keep int) int {
 	i, j, k := 0, 0, 0
 	if len(b)/len(a) >= seekRatio {
@@ -50,10 +52,10 @@ func matchGo(dst []uint32, write int, a, b []uint32, keep int) int {
 		for i < len(a) && j < len(b) {
 			x, y := a[i], b[j]
 			dst[k&write] = x
-			moves := b2i(x <= y)
-			k += moves & (b2i(x == y) ^ keep)
-			i += moves
-			j += b2i(y <= x)
+			moveA, moveB := 1+lessMask(y, x), 1+lessMask(x, y)
+			k += moveA & (moveB ^ keep)
+			i += moveA
+			j += moveB
 		}
 	}
 	if keep == keepUnmatched {
@@ -110,8 +112,8 @@ func unionGo(dst, a, b []uint32) int {
 		x, y := a[i], b[j]
 		dst[k] = min(x, y)
 		k++
-		i += b2i(x <= y)
-		j += b2i(y <= x)
+		i += 1 + lessMask(y, x)
+		j += 1 + lessMask(x, y)
 	}
 	k += copy(dst[k:], a[i:])
 	return k + copy(dst[k:], b[j:])
