@@ -92,37 +92,3 @@ func (s *stream) rowsAt16(k int) string {
 	}
 	return s.word(j)
 }
-
-// tables writes the constants of the kernels: data, so that nothing runs at init.
-func tables() *file {
-	f := newFile()
-	table := func(name, doc, typ string, n int, at func(b, lane int) uint32) {
-		f.p("// %s", doc)
-		f.p("var %s = [%d][16]%s{", name, n, typ)
-		for b := range n {
-			f.p("{")
-			for lane := range 16 {
-				if typ == "int32" {
-					f.p("%d,", int32(at(b, lane)))
-				} else {
-					f.p("%d,", at(b, lane))
-				}
-			}
-			f.p("},")
-		}
-		f.p("}\n")
-	}
-	table("lags", "lags shifts the lower half of a vector to the row before, by width.", "uint32", 32, func(b, lane int) uint32 {
-		if b > 0 && lane < 8 {
-			return uint32(32 - b)
-		}
-		return 0
-	})
-	table("rests", "rests has the bits that a field of a width leaves of 32.", "int32", 33, func(b, lane int) uint32 {
-		return uint32(uint64(1<<32-1) << b)
-	})
-	table("rests16", "rests16 has the bits that two fields of a width leave, at bit 0 and at bit 16.", "int32", 12, func(b, lane int) uint32 {
-		return uint32(0xffff<<b&0xffff) * 0x10001
-	})
-	return f
-}

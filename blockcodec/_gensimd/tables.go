@@ -1,0 +1,44 @@
+package main
+
+// maxBytes4 is the widest horizontal value that touches at most four bytes
+// wherever it starts.
+const maxBytes4 = 25
+
+// table writes an array of n rows of m values of type typ.
+func table(f *file, name, doc, typ string, n, m int, at func(b, lane int) int) {
+	f.p("// %s", doc)
+	f.p("var %s = [%d][%d]%s{", name, n, m, typ)
+	for b := range n {
+		f.p("{")
+		for lane := range m {
+			f.p("%d,", at(b, lane))
+		}
+		f.p("},")
+	}
+	f.p("}\n")
+}
+
+// tables writes the constants of the kernels: data, so that nothing runs at init.
+func tables() *file {
+	f := newFile()
+	table(f, "lags", "lags shifts the lower half of a vector to the row before, by width.",
+		"uint32", 32, 16, func(b, lane int) int {
+			if b > 0 && lane < 8 {
+				return 32 - b
+			}
+			return 0
+		})
+	table(f, "rests", "rests has the bits that a field of a width leaves of 32.",
+		"int32", 33, 16, func(b, lane int) int {
+			return int(int32(uint32(uint64(1<<32-1) << b)))
+		})
+	table(f, "rests16", "rests16 has the bits that two fields of a width leave, at bit 0 and at bit 16.",
+		"int32", maxWide+1, 16, func(b, lane int) int {
+			return int(int32(uint32(0xffff<<b&0xffff) * 0x10001))
+		})
+	table(f, "horizontalBytes", "horizontalBytes brings together the four bytes that each of sixteen horizontal\n// values may touch, by width.",
+		"uint8", maxBytes4+1, 64, func(b, i int) int { return i/4*b/8 + i%4 })
+	table(f, "horizontalShifts", "horizontalShifts says where in these bytes each value starts.",
+		"uint32", maxBytes4+1, 16, func(b, lane int) int { return lane * b % 8 })
+	return f
+}
