@@ -252,10 +252,15 @@ func TestMaximumFields(t *testing.T) {
 			bad := slices.Concat(seg[:off], max, seg[off+n:len(seg)-checksumLen])
 			bad = sealed(bad)
 			var err error
-			start := time.Now()
 			allocs := testing.AllocsPerRun(1, func() { _, err = Verify(bad) })
-			if took := time.Since(start); took > 20*time.Millisecond {
-				t.Errorf("field %d: %v", i, took)
+			fastest := time.Hour // of some: a busy machine makes any single one slow
+			for range 20 {
+				start := time.Now()
+				_, _ = Verify(bad)
+				fastest = min(fastest, time.Since(start))
+			}
+			if fastest > time.Millisecond {
+				t.Errorf("field %d: %v", i, fastest)
 			}
 			if err == nil || allocs > 20 {
 				t.Errorf("field %d at %x: %v, %v allocations", i, max, err, allocs)
