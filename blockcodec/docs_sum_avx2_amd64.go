@@ -26,14 +26,14 @@ func sumGapsAVX2(dst []uint32, base uint32) {
 		if len(dst)-i >= 8 {
 			x = archsimd.LoadUint32x8Array((*[8]uint32)(dst[i : i+8]))
 		} else {
-			x = loadTail8(dst, len(dst)-i)
+			x = loadTail8AVX2(dst, len(dst)-i)
 		}
 		x = x.Add(ones)
 		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
 		x = x.Add(x.ReshapeToUint8s().PermuteOrZeroGrouped(fours).ReshapeToUint32s())
 		x = x.Add(x.Permute(third).And(upper))
 		if len(dst)-i < 8 {
-			storeLow8(dst[i:], x.Add(carry))
+			storeLow8AVX2(dst[i:], x.Add(carry))
 			break
 		}
 		x.Add(carry).StoreArray((*[8]uint32)(dst[i : i+8]))

@@ -25,7 +25,7 @@ func sumGapsAVX512(dst []uint32, base uint32) {
 		if len(dst)-i >= 16 {
 			x = archsimd.LoadUint32x16Array((*[16]uint32)(dst[i : i+16]))
 		} else {
-			x = loadTail16(dst, len(dst)-i)
+			x = loadTail16AVX512(dst, len(dst)-i)
 		}
 		x = x.Xor(ones)
 		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
@@ -33,7 +33,7 @@ func sumGapsAVX512(dst []uint32, base uint32) {
 		x = x.Add(x.Permute(third).Masked(eights))
 		x = x.Add(x.Permute(seventh).Masked(sixteens))
 		if len(dst)-i < 16 {
-			storeLow16(dst[i:], carry.Sub(x))
+			storeLow16AVX512(dst[i:], carry.Sub(x))
 			break
 		}
 		carry.Sub(x).StoreArray((*[16]uint32)(dst[i : i+16]))
@@ -85,7 +85,7 @@ func mergeSumAVX512(dst []uint32, words *bitmapWords, high *highParts, b int, ba
 		if len(dst)-i >= 16 {
 			x = archsimd.LoadUint32x16Array((*[16]uint32)(dst[i : i+16]))
 		} else {
-			x = loadTail16(dst, len(dst)-i)
+			x = loadTail16AVX512(dst, len(dst)-i)
 		}
 		x = x.Or(h).Xor(ones)
 		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
@@ -93,7 +93,7 @@ func mergeSumAVX512(dst []uint32, words *bitmapWords, high *highParts, b int, ba
 		x = x.Add(x.Permute(third).Masked(eights))
 		x = x.Add(x.Permute(seventh).Masked(sixteens))
 		if len(dst)-i < 16 {
-			storeLow16(dst[i:], carry.Sub(x))
+			storeLow16AVX512(dst[i:], carry.Sub(x))
 			break
 		}
 		carry.Sub(x).StoreArray((*[16]uint32)(dst[i : i+16]))

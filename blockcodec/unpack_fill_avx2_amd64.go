@@ -19,6 +19,6 @@ func fillAVX2(dst []uint32, v uint32) {
 		x.StoreArray((*[8]uint32)(dst))
 		dst = dst[8:]
 	}
-	storeLow8(dst, x)
+	storeLow8AVX2(dst, x)
 	archsimd.ClearAVXUpperBits()
 }

@@ -51,7 +51,7 @@ func unpackHorizontalAVX2(dst []uint32, src []byte, b int) {
 		next, left := word.Add(one), width.Sub(right)
 		v := x.Permute(word).ShiftRight(right).Or(x.Permute(next).ShiftLeft(left)).And(mask)
 		if len(dst) < 8 {
-			storeLow8(dst, v)
+			storeLow8AVX2(dst, v)
 			break
 		}
 		v.StoreArray((*[8]uint32)(dst))

@@ -45,7 +45,7 @@ func unpackWindowsIce(dst []uint32, src []byte, b int) {
 			Permute(index.Add(archsimd.BroadcastUint8x64(uint8(group - from)))).
 			ReshapeToUint32s().ShiftRight(right).And(mask)
 		if len(dst)-i < 16 {
-			storeLow16(dst[i:], v)
+			storeLow16AVX512(dst[i:], v)
 			break
 		}
 		v.StoreArray((*[16]uint32)(dst[i : i+16]))
@@ -70,7 +70,7 @@ func unpackWideWindowsIce(dst []uint32, src []byte, b int) {
 		x := archsimd.LoadUint8x64Array((*[64]byte)(src[from:])).ReshapeToUint32s()
 		v := x.Permute(word).ShiftRightConcatMod32(x.Permute(word.Add(one)), at).And(mask)
 		if len(dst)-i < 16 {
-			storeLow16(dst[i:], v)
+			storeLow16AVX512(dst[i:], v)
 			break
 		}
 		v.StoreArray((*[16]uint32)(dst[i : i+16]))

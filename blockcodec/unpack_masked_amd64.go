@@ -12,15 +12,15 @@ import (
 // faults at the end of a page. So a slice shorter than a vector is copied first,
 // and from a longer one the last whole vector is loaded and moved down.
 
-// low16 is a mask of the first n of 16 elements, 0 <= n <= 16.
-func low16(n int) archsimd.Mask32x16 {
+// low16AVX512 is a mask of the first n of 16 elements, 0 <= n <= 16.
+func low16AVX512(n int) archsimd.Mask32x16 {
 	return archsimd.Mask32x16FromBits(uint16(1<<n - 1))
 }
 
-// storeLow16 stores the first elements of x into dst, which has at most 16.
-func storeLow16(dst []uint32, x archsimd.Uint32x16) {
+// storeLow16AVX512 stores the first elements of x into dst, which has at most 16.
+func storeLow16AVX512(dst []uint32, x archsimd.Uint32x16) {
 	p := (*[16]uint32)(unsafe.Pointer(unsafe.SliceData(dst)))
-	x.StoreArrayMasked(p, low16(len(dst)))
+	x.StoreArrayMasked(p, low16AVX512(len(dst)))
 }
 
 // load16AVX512 loads the first 16 values of src, zeros for what it does not have.
@@ -30,25 +30,25 @@ func load16AVX512(src []uint32) archsimd.Uint32x16 {
 	return archsimd.LoadUint32x16Array(&window)
 }
 
-// loadTail16 loads the last n of s, n < 16, and something behind them.
+// loadTail16AVX512 loads the last n of s, n < 16, and something behind them.
 //
 // REQUIRES: len(s) >= 16.
-func loadTail16(s []uint32, n int) archsimd.Uint32x16 {
+func loadTail16AVX512(s []uint32, n int) archsimd.Uint32x16 {
 	down := archsimd.LoadUint32x16Array(&iota16).Sub(archsimd.BroadcastUint32x16(uint32(n)))
 	return archsimd.LoadUint32x16Array((*[16]uint32)(s[len(s)-16:])).Permute(down)
 }
 
-// storeLow8 stores the first elements of x into dst, which has at most 8.
-func storeLow8(dst []uint32, x archsimd.Uint32x8) {
+// storeLow8AVX2 stores the first elements of x into dst, which has at most 8.
+func storeLow8AVX2(dst []uint32, x archsimd.Uint32x8) {
 	p := (*[8]uint32)(unsafe.Pointer(unsafe.SliceData(dst)))
 	low := archsimd.BroadcastInt32x8(int32(len(dst))).Greater(archsimd.LoadInt32x8Array(&iota8))
 	x.StoreArrayMasked(p, low)
 }
 
-// loadTail8 loads the last n of s, n < 8, and something behind them.
+// loadTail8AVX2 loads the last n of s, n < 8, and something behind them.
 //
 // REQUIRES: len(s) >= 8.
-func loadTail8(s []uint32, n int) archsimd.Uint32x8 {
+func loadTail8AVX2(s []uint32, n int) archsimd.Uint32x8 {
 	down := archsimd.LoadInt32x8Array(&iota8).ToBits().Sub(archsimd.BroadcastUint32x8(uint32(n)))
 	return archsimd.LoadUint32x8Array((*[8]uint32)(s[len(s)-8:])).Permute(down)
 }

@@ -30,7 +30,7 @@ func mergeBitmapAVX512(dst []uint32, words *bitmapWords, high *highParts, b int)
 		w, before = w>>16, before>>16
 		if len(dst)-i < 16 {
 			tail := dst[i:]
-			storeLow16(tail, loadTail16(dst, len(tail)).Or(h))
+			storeLow16AVX512(tail, loadTail16AVX512(dst, len(tail)).Or(h))
 			break
 		}
 		d := (*[16]uint32)(dst[i : i+16])
