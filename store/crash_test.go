@@ -131,6 +131,54 @@ func TestCrashCreate(t *testing.T) {
 	}
 }
 
+// TestCrashCheckpoint crashes at every operation of a checkpoint: what is left is
+// no store, or a whole one.
+func TestCrashCheckpoint(t *testing.T) {
+	checkpoint := func(fs vfs.FS) {
+		st, err := Open("db", &Options{fs: fs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), 1, 2) })
+		commit(t, st, func(b *Batch) error { return b.DeleteDocs(2) })
+		if err := errors.Join(st.Checkpoint("copy"), st.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dry := newCrashFS(0, 0, nil)
+	checkpoint(dry)
+	refused, whole := 0, 0
+	for at := 1; at <= dry.ops; at++ {
+		for i, percent := range []int{0, 50, 50, 100} {
+			fs := newCrashFS(at, percent, rand.New(rand.NewPCG(uint64(at), uint64(i))))
+			checkpoint(fs)
+			image := fs.crashed()
+			st, err := Open("copy", &Options{fs: image, ReadOnly: true})
+			if err != nil {
+				refused++
+				continue
+			}
+			whole++
+			if sn := snapshot(t, st); sn.Generation() != 2 || fmt.Sprint(postings(t, sn, "x")) != "[1]" {
+				t.Errorf("crash before operation %d of %d, %d %% kept: generation %d, x = %v",
+					at, dry.ops, percent, sn.Generation(), postings(t, sn, "x"))
+			} else if err := sn.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := st.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := Open("copy", &Options{fs: image}); err != nil {
+				t.Errorf("crash before operation %d: opens read-only, but not to write: %v", at, err)
+			}
+		}
+	}
+	t.Logf("%d images refused, %d whole", refused, whole)
+	if refused == 0 || whole == 0 {
+		t.Error("the crashes tried nothing")
+	}
+}
+
 func checkCrashed(t *testing.T, image *vfs.MemFS, states []model, acked, begun int64) {
 	t.Helper()
 	st, err := Open("db", &Options{fs: image})

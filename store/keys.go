@@ -129,6 +129,19 @@ func prefixLen(key []byte) int {
 	return bytes.IndexByte(key, 0) + 1
 }
 
+// validPrefix reports whether some term has this prefix.
+func validPrefix(prefix []byte) bool {
+	esc := prefix[1 : len(prefix)-1]
+	for i := 0; i < len(esc); i++ {
+		if esc[i] <= 1 {
+			if i++; esc[i-1] == 0 || i == len(esc) || esc[i] != 1 && esc[i] != 2 {
+				return false
+			}
+		}
+	}
+	return len(esc) > 0
+}
+
 // keySuffix is what follows the term in a key of postings.
 type keySuffix struct {
 	level      int // 0, 1, or levelHeader

@@ -115,6 +115,9 @@ func FuzzTermOrder(f *testing.F) {
 		if got := termOf(pa); !bytes.Equal(got, a) {
 			t.Fatalf("term %q comes back as %q", a, got)
 		}
+		if raw := append(append([]byte{spacePostings}, a...), 0); prefixLen(raw) == len(raw) && validPrefix(raw) != (termOf(raw) != nil) {
+			t.Fatalf("prefix %x: valid %v, term %q", raw, validPrefix(raw), termOf(raw))
+		}
 		if splitKey(pa) != len(pa) || prefixLen(pa) != len(pa) {
 			t.Fatalf("prefix %x is split", pa)
 		}

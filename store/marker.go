@@ -29,6 +29,9 @@ const (
 const (
 	markerName = "SHEAF"
 	markerNew  = "SHEAF.new"
+	// markerCopy becomes the marker of a checkpoint. It is not markerNew: a copy
+	// that was not finished must not be taken for a store that was not made yet.
+	markerCopy = "SHEAF.copy"
 	lockName   = "LOCK"
 
 	markerText   = "sheaf store, format "
@@ -141,33 +144,38 @@ func syncDir(fsys vfs.FS, dir string) error {
 // database again: the first log of a Pebble database cannot tell damage from its
 // end, and must not hold anything that matters.
 func createStore(dir string, o *Options, lock *pebble.Lock) error {
-	if err := writeMarkerNew(o.fs, dir); err != nil {
+	if err := writeMarker(o.fs, dir, markerNew); err != nil {
 		return err
 	}
 	e, err := openPebble(dir, o, lock, true)
 	if err != nil {
 		return err
 	}
+	if err = errors.Join(writeMeta(e), e.close()); err != nil {
+		return err
+	}
+	return publishMarker(o.fs, dir, markerNew)
+}
+
+func writeMeta(e *pebbleKV) error {
 	w := e.newWrites(64)
 	if err := errors.Join(
 		w.set(keyFormat, []byte(strconv.Itoa(FormatVersion))),
 		w.set(keyGeneration, appendGeneration(nil, 0)),
 	); err != nil {
 		w.discard()
-		return errors.Join(err, e.close())
-	}
-	wait, err := e.apply(w, true)
-	if err == nil {
-		err = wait()
-	}
-	if err = errors.Join(err, e.close()); err != nil {
 		return err
 	}
-	return publishMarker(o.fs, dir)
+	wait, err := e.apply(w, true)
+	if err != nil {
+		return err
+	}
+	return wait()
 }
 
-func writeMarkerNew(fsys vfs.FS, dir string) error {
-	f, err := fsys.Create(fsys.PathJoin(dir, markerNew), vfs.WriteCategoryUnspecified)
+// writeMarker writes the marker under the name tmp.
+func writeMarker(fsys vfs.FS, dir, tmp string) error {
+	f, err := fsys.Create(fsys.PathJoin(dir, tmp), vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
@@ -178,9 +186,9 @@ func writeMarkerNew(fsys vfs.FS, dir string) error {
 	return syncDir(fsys, dir)
 }
 
-// publishMarker turns markerNew into the marker: from here on it is a store.
-func publishMarker(fsys vfs.FS, dir string) error {
-	if err := fsys.Rename(fsys.PathJoin(dir, markerNew), fsys.PathJoin(dir, markerName)); err != nil {
+// publishMarker gives the marker its name: from here on dir is a store.
+func publishMarker(fsys vfs.FS, dir, tmp string) error {
+	if err := fsys.Rename(fsys.PathJoin(dir, tmp), fsys.PathJoin(dir, markerName)); err != nil {
 		return err
 	}
 	return syncDir(fsys, dir)

@@ -107,8 +107,7 @@ func open(dir string, o Options) (*Store, error) {
 
 // lockErr tells a lock that is held from one that cannot be taken.
 func lockErr(err error) error {
-	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) && !errors.Is(err, syscall.EPERM) ||
-		strings.Contains(err.Error(), "lock held by current process") {
+	if errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process") {
 		return fmt.Errorf("%w: %w", ErrLocked, err)
 	}
 	return err
@@ -253,8 +252,8 @@ func (s *Store) checkpoint(dir string) error {
 		return err
 	}
 	// The marker makes it a store, and comes last.
-	if err := writeMarkerNew(s.opts.fs, dir); err != nil {
+	if err := writeMarker(s.opts.fs, dir, markerCopy); err != nil {
 		return err
 	}
-	return publishMarker(s.opts.fs, dir)
+	return publishMarker(s.opts.fs, dir, markerCopy)
 }

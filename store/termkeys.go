@@ -162,7 +162,7 @@ func termErrPrefix(prefix, key []byte, err error) error {
 
 // termOf returns the term of a prefix; nil when no term has it.
 func termOf(prefix []byte) []byte {
-	if len(prefix) < 3 {
+	if len(prefix) < 3 || prefix[len(prefix)-1] != 0 {
 		return nil
 	}
 	term, ok := appendUnescaped(nil, prefix[1:len(prefix)-1])

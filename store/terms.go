@@ -16,14 +16,17 @@ type TermIterator struct {
 	read   kvCursor // for segments of terms that changed since the last compaction
 	on     bool     // walk is on a key
 	keys   termKeys
-	prefix []byte
+	prefix []byte // of the current term
+	end    []byte // and the end of its keys
 	term   []byte
 	err    error
+	damage error // of the first damaged term; Err at the end
 	closed bool
 }
 
 // Terms returns the terms that begin with prefix; nil means all. It must be
-// closed, before the snapshot.
+// closed, before the snapshot. A term whose keys or first docs are damaged is
+// passed over; at the end Err names the first of them.
 func (sn *Snapshot) Terms(prefix []byte) *TermIterator {
 	t := &TermIterator{sn: sn}
 	t.lower, t.upper = termsBounds(prefix)
@@ -43,27 +46,33 @@ func (t *TermIterator) Next() bool {
 	}
 	for t.on {
 		visible, err := t.load()
-		if err != nil {
+		switch {
+		case err != nil && !isDamage(err):
 			t.err = err
 			return false
-		}
-		if visible {
+		case err != nil:
+			if t.damage == nil {
+				t.damage = err
+			}
+			t.on = t.walk.seekGE(t.end)
+		case visible:
 			t.term = termOf(t.prefix)
 			return true
 		}
 	}
-	t.err = t.walk.err()
+	if t.err = t.walk.err(); t.err == nil {
+		t.err = t.damage
+	}
 	return false
 }
 
 // load reads the keys of the term that walk is on, and moves walk behind them. It
 // reports whether the term has a doc.
 func (t *TermIterator) load() (bool, error) {
-	n := prefixLen(t.walk.key())
-	if n == 0 || termOf(t.walk.key()[:n]) == nil {
-		return false, termErr(nil, t.walk.key(), corruptf("key is none of this package"))
+	var known bool
+	if t.prefix, t.end, known = splitTerm(t.prefix, t.end, t.walk.key()); !known {
+		return false, termErr(nil, t.prefix, corruptf("key is none of this package"))
 	}
-	t.prefix = append(t.prefix[:0], t.walk.key()[:n]...)
 	if err := t.keys.load(t.walk, t.prefix, loadScan); err != nil {
 		return false, termErrPrefix(t.prefix, nil, err)
 	}

@@ -17,13 +17,11 @@ func walkTerms(c kvCursor, keys *termKeys, f func(prefix []byte, err error) erro
 	var prefix, end []byte
 	for on := c.first(); on; on = c.valid() {
 		var err error
-		if n := prefixLen(c.key()); n > 0 && termOf(c.key()[:n]) != nil {
-			prefix = append(prefix[:0], c.key()[:n]...)
-			end = appendTermEnd(end[:0], prefix)
+		var known bool
+		if prefix, end, known = splitTerm(prefix, end, c.key()); known {
 			err = keys.load(c, prefix, loadWalk)
 		} else {
-			prefix = append(prefix[:0], c.key()...)
-			end = append(append(end[:0], prefix...), 0)
+			keys.reset()
 			err = termErr(nil, prefix, corruptf("key is none of this package"))
 		}
 		if err != nil && !isDamage(err) {
@@ -37,6 +35,18 @@ func walkTerms(c kvCursor, keys *termKeys, f func(prefix []byte, err error) erro
 		}
 	}
 	return c.err()
+}
+
+// splitTerm returns the prefix of the term that a key of postings belongs to, and
+// the end of the term's keys. A key that belongs to none is its own prefix and
+// ends behind itself. Both are written over the slices given.
+func splitTerm(prefix, end, key []byte) (_, _ []byte, known bool) {
+	if n := prefixLen(key); n > 0 && validPrefix(key[:n]) {
+		prefix = append(prefix[:0], key[:n]...)
+		return prefix, appendTermEnd(end[:0], prefix), true
+	}
+	prefix = append(prefix[:0], key...)
+	return prefix, append(append(end[:0], prefix...), 0), false
 }
 
 // isDamage reports whether err is about stored bytes of one term, so that other
