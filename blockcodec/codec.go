@@ -137,9 +137,12 @@ func (d *Decoder) DecodeBlock(dst []uint32, src []byte) (consumed int, err error
 func (d *Decoder) DecodeN(dst []uint32, src []byte) (consumed int, err error) {
 	for len(dst) > 0 {
 		n := min(len(dst), BlockSize)
-		c, err := d.DecodeBlock(dst[:n], src[consumed:])
-		if err != nil {
-			return 0, shifted(err, consumed)
+		c, ok := d.decode(dst[:n], src[consumed:])
+		if !ok {
+			c, err = decodeRef(dst[:n], src[consumed:])
+			if err != nil {
+				return 0, shifted(err, consumed)
+			}
 		}
 		consumed += c
 		dst = dst[n:]

@@ -72,45 +72,92 @@ func variableByte(dst []uint32, src []byte) (consumed int, ok bool) {
 		}
 		return end, true
 	}
-	p := src
-	for i := range dst {
-		if len(p) == 0 {
-			return 0, false
-		}
-		c := uint32(p[0])
-		switch {
-		case c < vb2:
-			dst[i] = c
-			p = p[1:]
-		case c <= 240:
-			if len(p) < 2 {
+	p, i := 0, 0
+	if len(dst) >= 4 {
+		// Where four positions follow at least, a code may be read as if it had five
+		// bytes without looking past the block.
+		for ; i < len(dst) && p+5 <= len(src); i++ {
+			s := src[p : p+5 : p+5]
+			c, rest := uint32(s[0]), binary.LittleEndian.Uint32(s[1:])
+			switch {
+			case c < vb2:
+				dst[i] = c
+				p++
+			case c <= 240:
+				dst[i] = vb2 + (c-177)<<8 + rest&0xff
+				p += 2
+			case c <= 248:
+				dst[i] = vb3 + (c-241)<<16 + rest&0xffff
+				p += 3
+			case c == 249:
+				dst[i] = rest & 0xffffff
+				p += 4
+			case c == 250:
+				dst[i] = rest
+				p += 5
+			default:
 				return 0, false
 			}
-			dst[i] = vb2 + (c-177)<<8 + uint32(p[1])
-			p = p[2:]
-		case c <= 248:
-			if len(p) < 3 {
-				return 0, false
-			}
-			dst[i] = vb3 + (c-241)<<16 + uint32(binary.LittleEndian.Uint16(p[1:]))
-			p = p[3:]
-		case c == 249:
-			if len(p) < 4 {
-				return 0, false
-			}
-			dst[i] = binary.LittleEndian.Uint32(p) >> 8
-			p = p[4:]
-		case c == 250:
-			if len(p) < 5 {
-				return 0, false
-			}
-			dst[i] = binary.LittleEndian.Uint32(p[1:])
-			p = p[5:]
-		default:
-			return 0, false
 		}
 	}
-	return len(src) - len(p), true
+	for ; i < len(dst); i++ {
+		v, n := oneCode(src[p:])
+		if n == 0 {
+			return 0, false
+		}
+		dst[i] = v
+		p += n
+	}
+	return p, true
+}
+
+// oneCode reads one code from the front of src and returns its length, 0 if src
+// is too short or does not begin with one.
+func oneCode(src []byte) (v uint32, n int) {
+	if len(src) == 0 {
+		return 0, 0
+	}
+	c := uint32(src[0])
+	switch {
+	case c < vb2:
+		return c, 1
+	case c <= 240 && len(src) >= 2:
+		return vb2 + (c-177)<<8 + uint32(src[1]), 2
+	case c > 240 && c <= 248 && len(src) >= 3:
+		return vb3 + (c-241)<<16 + uint32(binary.LittleEndian.Uint16(src[1:])), 3
+	case c == 249 && len(src) >= 4:
+		return binary.LittleEndian.Uint32(src) >> 8, 4
+	case c == 250 && len(src) >= 5:
+		return binary.LittleEndian.Uint32(src[1:]), 5
+	}
+	return 0, 0
+}
+
+// oneByteCodes says whether the first x bytes of src are all below vb2, that is
+// x whole codes.
+//
+// REQUIRES: len(src) >= 2*x, as positions follow.
+func oneByteCodes(src []byte, x int) bool {
+	if x < 4 {
+		for _, c := range src[:x] {
+			if c >= vb2 {
+				return false
+			}
+		}
+		return true
+	}
+	// A byte is at least 177 when it has its top bit and its other bits, 79 added,
+	// reach the top bit too. The last eight bytes may take in some positions.
+	const top, rest, add = 0x8080808080808080, 0x7f7f7f7f7f7f7f7f, 0x4f4f4f4f4f4f4f4f
+	var bad uint64
+	for ; x > 8; x -= 8 {
+		w := binary.LittleEndian.Uint64(src)
+		bad |= (w&rest + add) & w
+		src = src[8:]
+	}
+	w := binary.LittleEndian.Uint64(src)
+	bad |= (w&rest + add) & w << (64 - 8*x)
+	return bad&top == 0
 }
 
 // decodeVariableByte decodes a block of type 1 and width b.
@@ -121,43 +168,75 @@ func (d *Decoder) decodeVariableByte(dst []uint32, src []byte, b int) (consumed 
 	}
 	x := int(src[1])
 	low := 2 + packedLen(n, b)
-	if x > n || len(src) < low+x {
+	if x > n || len(src) < low+2*x { // a code has at least a byte
 		return 0, false
 	}
-	unpack(dst, src[2:low], b)
+	if b == 0 {
+		fill(dst, 0)
+	} else {
+		unpack(dst, src[2:low], b)
+	}
+	if codes := src[low:]; n == BlockSize && oneByteCodes(codes, x) {
+		return low + 2*x, mergeBytes((*[BlockSize]uint32)(dst), codes[x:2*x], codes[:x], b)
+	}
 	c, ok := variableByte(d.high[:x], src[low:])
 	end := low + c + x
 	if !ok || len(src) < end {
 		return 0, false
 	}
-	// Positions must rise strictly and stay below n, high parts must fit: all is
-	// judged once, after the loop. Until then a position past n, which a shorter
-	// block may have, goes nowhere.
+	at := src[low+c : end]
+	if n == BlockSize {
+		return end, mergeFull((*[BlockSize]uint32)(dst), at, &d.high, b)
+	}
+	return end, mergeShort(dst, at, &d.high, b)
+}
+
+// The following set high parts at positions of a block of width b, and say
+// whether the positions rise strictly and the high parts fit. All is judged once,
+// after the loop. They are functions of their own so that their variables find
+// registers.
+
+// mergeFull sets high parts in a full block, where every position is inside.
+func mergeFull(dst *[BlockSize]uint32, at []byte, high *highParts, b int) bool {
 	last, bad := -1, 0
 	var or uint32
-	at := src[low+c : end]
-	high := d.high[:len(at)]
-	if n == BlockSize {
-		full := (*[BlockSize]uint32)(dst)
-		for i, p := range at {
-			or |= high[i]
-			bad |= int(p) - last - 1 // negative when p <= last
-			last = int(p)
-			full[p] |= high[i] << b
-		}
-	} else {
-		for i, p := range at {
-			or |= high[i]
-			bad |= int(p) - last - 1
-			last = int(p)
-			if last < n {
-				dst[last] |= high[i] << b
-			}
-		}
-		bad |= n - 1 - last // negative when the last, greatest one is past the values
+	for i, p := range at {
+		h := high[i&(BlockSize-1)]
+		or |= h
+		bad |= int(p) - last - 1 // negative when p <= last
+		last = int(p)
+		dst[p] |= h << (b & 31)
 	}
-	if bad < 0 || uint64(or)>>(32-b) != 0 {
-		return 0, false
+	return bad >= 0 && uint64(or)>>(32-b) == 0
+}
+
+// mergeBytes is mergeFull for high parts that are still bytes.
+func mergeBytes(dst *[BlockSize]uint32, at, high []byte, b int) bool {
+	last, bad := -1, 0
+	var or uint32
+	for i, h := range high[:len(at)] {
+		p := at[i]
+		or |= uint32(h)
+		bad |= int(p) - last - 1
+		last = int(p)
+		dst[p] |= uint32(h) << (b & 31)
 	}
-	return end, true
+	return bad >= 0 && uint64(or)>>(32-b) == 0
+}
+
+// mergeShort is mergeFull for shorter blocks. Positions past the values go
+// nowhere, and the last, greatest one tells of them.
+func mergeShort(dst []uint32, at []byte, high *highParts, b int) bool {
+	last, bad := -1, 0
+	var or uint32
+	for i, p := range at {
+		h := high[i&(BlockSize-1)]
+		or |= h
+		bad |= int(p) - last - 1
+		last = int(p)
+		if last < len(dst) {
+			dst[last] |= h << (b & 31)
+		}
+	}
+	return bad >= 0 && last < len(dst) && uint64(or)>>(32-b) == 0
 }
