@@ -6,10 +6,11 @@ func Intersect(dst, a, b []uint32) int {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(a) == 0 {
+	dst = dst[:len(a)]
+	if apart(a, b) {
 		return 0
 	}
-	return intersect(dst[:len(a)], a, b)
+	return intersect(dst, a, b)
 }
 
 // IntersectCount returns how many docs are in both a and b.
@@ -17,7 +18,7 @@ func IntersectCount(a, b []uint32) int {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(a) == 0 {
+	if apart(a, b) {
 		return 0
 	}
 	return intersectCount(a, b)
@@ -27,8 +28,12 @@ func IntersectCount(a, b []uint32) int {
 // many they are. dst needs len(a)+len(b).
 func Union(dst, a, b []uint32) int {
 	dst = dst[:len(a)+len(b)]
-	if len(a) == 0 || len(b) == 0 {
-		return copy(dst, a) + copy(dst, b)
+	if apart(a, b) {
+		if len(a) > 0 && len(b) > 0 && b[0] < a[0] {
+			a, b = b, a
+		}
+		n := copy(dst, a)
+		return n + copy(dst[n:], b)
 	}
 	return union(dst, a, b)
 }
@@ -37,8 +42,13 @@ func Union(dst, a, b []uint32) int {
 // they are. dst needs len(a).
 func Subtract(dst, a, b []uint32) int {
 	dst = dst[:len(a)]
-	if len(a) == 0 || len(b) == 0 {
+	if apart(a, b) {
 		return copy(dst, a)
 	}
 	return subtract(dst, a, b)
+}
+
+// apart says whether one of a and b ends before the other begins, or is empty.
+func apart(a, b []uint32) bool {
+	return len(a) == 0 || len(b) == 0 || a[len(a)-1] < b[0] || b[len(b)-1] < a[0]
 }

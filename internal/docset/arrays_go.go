@@ -1,8 +1,11 @@
 package docset
 
-// seekRatio is how many times longer one array must be for the portable kernels to
-// search in it instead of walking it. Measured: docs/perf.md.
-const seekRatio = 8
+// How many times longer one array must be for the portable kernels to search in it
+// instead of walking it. Measured: docs/perf.md.
+const (
+	seekRatio = 6 // with a search for each doc of the shorter
+	copyRatio = 8 // with a search and a copy for each
+)
 
 // seekWindow is how many docs the search for one doc goes over.
 const seekWindow = 256
@@ -32,7 +35,7 @@ func intersectCountGo(a, b []uint32) int {
 
 // subtractGo is Subtract for two arrays that are not empty, len(dst) == len(a).
 func subtractGo(dst, a, b []uint32) int {
-	if len(a)/len(b) >= seekRatio {
+	if len(a)/len(b) >= copyRatio {
 		return subtractCopy(dst, a, b)
 	}
 	return matchGo(dst, writeAll, a, b, keepUnmatched)
@@ -104,7 +107,7 @@ func unionGo(dst, a, b []uint32) int {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(b)/len(a) >= seekRatio {
+	if len(b)/len(a) >= copyRatio {
 		return unionCopy(dst, a, b)
 	}
 	i, j, k := 0, 0, 0

@@ -321,6 +321,9 @@ func BenchmarkArrays(b *testing.B) {
 			run := func(op string, f func()) {
 				b.Run(fmt.Sprintf("op=%s/%s/impl=%s", op, c.name, tr.name), func(b *testing.B) {
 					b.SetBytes(int64(4 * (len(c.a[0]) + len(c.b[0]))))
+					for range c.a { // warm
+						f()
+					}
 					for b.Loop() {
 						f()
 					}

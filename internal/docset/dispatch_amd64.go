@@ -12,8 +12,8 @@ const (
 
 	seekRatioAVX512 = 24 // against a search for each doc of the shorter
 	copyRatioAVX512 = 48 // against a search and a copy for each
-	seekRatioAVX2   = 16
-	copyRatioAVX2   = 24
+	seekRatioAVX2   = 12
+	copyRatioAVX2   = 20
 )
 
 // vectorsPay says whether a kernel that the processor has pays.
@@ -83,7 +83,7 @@ func searchFrom(docs []uint32, from int, target uint32) int {
 }
 
 // vectorMinWords is from how many words on counting with VPOPCNTDQ pays.
-const vectorMinWords = 16
+const vectorMinWords = 24
 
 func andWords(dst, a, b []uint64) int {
 	if hasVPOPCNTDQ && len(a) >= vectorMinWords {
