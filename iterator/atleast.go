@@ -154,30 +154,47 @@ func (op *atLeast) enter(in *input) {
 	}
 }
 
-// passOne hands out the block of a single input as it is, when no other one has
-// docs in its range.
-func (op *atLeast) passOne(out *Block) bool {
-	b := &op.now[0].b
-	if len(op.now) > 1 || !b.tidy() {
-		return false
-	}
-	if uint64(b.Last) >= op.nowEnd && b.Last>>windowBits >= op.later.bound() {
-		return false
-	}
-	*out = *b
-	return true
+// quietEnd returns the doc from which on inputs that are not in now may have docs.
+func (op *atLeast) quietEnd() uint64 {
+	return max(op.nowEnd, uint64(op.later.bound())<<windowBits)
 }
 
-// mergeTwo hands out the union of the fronts of the blocks of two inputs, if both
-// are in Docs form.
+// passOne hands out docs of the block of a single input as they are, when no
+// other one has docs in their range.
+func (op *atLeast) passOne(out *Block) bool {
+	if len(op.now) > 1 {
+		return false
+	}
+	*out = op.now[0].b
+	if end := op.quietEnd(); uint64(out.Last) >= end {
+		out.cutAfter(uint32(end - 1))
+	}
+	return out.tidy()
+}
+
+const (
+	// mergeGap is the mean distance of docs from which two lists are merged: a
+	// window has so few of them then that its own cost counts.
+	mergeGap = 64
+	// mergeRatio is the ratio of densities from which two lists are merged: the
+	// docs of the denser one are then copied by stretches.
+	mergeRatio = 16
+)
+
+// mergeTwo hands out the union of the fronts of the blocks of two inputs if both
+// are in Docs form and merging pays.
 func (op *atLeast) mergeTwo(out *Block) bool {
 	if len(op.now) != 2 || op.now[0].b.Docs == nil || op.now[1].b.Docs == nil {
+		return false
+	}
+	x, y := op.now[0].b.gap(), op.now[1].b.gap()
+	if lo, hi := min(x, y), max(x, y); lo < mergeGap && hi/mergeRatio < lo {
 		return false
 	}
 	// Half a block of each, so that the union fits a block.
 	a, b := op.now[0].b.Docs, op.now[1].b.Docs
 	a, b = a[:min(len(a), BlockSize/2)], b[:min(len(b), BlockSize/2)]
-	last := min(a[len(a)-1], b[len(b)-1], uint32(op.nowEnd-1))
+	last := min(a[len(a)-1], b[len(b)-1], uint32(op.quietEnd()-1))
 	out.setDocs(op.docs[:docset.Union(op.docs[:], upToDoc(a, last), upToDoc(b, last))])
 	return true
 }

@@ -63,7 +63,10 @@ func (w *window) reset(number uint32, k int) {
 		}
 		for ; x != 0; x &= x - 1 {
 			word := i<<6 | bits.TrailingZeros64(x)
-			w.clearWords(word, word+1)
+			w.result[word] = 0
+			if w.k > 1 {
+				w.clearWords(word, word+1)
+			}
 		}
 	}
 }
@@ -217,11 +220,18 @@ func (w *window) take(b *Block, from uint32, buf *[BlockSize]uint32) bool {
 
 // takeDocs appends docs from word i on to docs while a whole word fits.
 func (w *window) takeDocs(docs []uint32, i uint32) []uint32 {
-	for i, found := w.nextTouched(i); found && len(docs)+64 <= cap(docs); i, found = w.nextTouched(i + 1) {
-		first := w.base + i<<6
-		for x := w.result[i]; x != 0; x &= x - 1 {
-			docs = append(docs, first+uint32(bits.TrailingZeros64(x)))
+	mask := ^lowMask(i)
+	for t := i >> 6; t < uint32(len(w.touched)); t++ {
+		for x := w.touched[t] & mask; x != 0; x &= x - 1 {
+			if len(docs)+64 > cap(docs) {
+				return docs
+			}
+			word := t<<6 | uint32(bits.TrailingZeros64(x))
+			for y := w.result[word]; y != 0; y &= y - 1 {
+				docs = append(docs, w.base+word<<6+uint32(bits.TrailingZeros64(y)))
+			}
 		}
+		mask = ^uint64(0)
 	}
 	return docs
 }
