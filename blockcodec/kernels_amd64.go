@@ -174,3 +174,13 @@ func ascending(docs []uint32, base uint32) bool {
 	}
 	return ascendingGo(docs, base)
 }
+
+func countBelow(docs []uint32, target uint32) int {
+	switch {
+	case hasAVX512:
+		return countBelowAVX512(docs, target)
+	case hasAVX2:
+		return countBelowAVX2(docs, target)
+	}
+	return countBelowGo(docs, target)
+}

@@ -59,3 +59,5 @@ func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, hig
 func progress(dst []uint32, first, step uint32) { progressGo(dst, first, step) }
 
 func ascending(docs []uint32, base uint32) bool { return ascendingGo(docs, base) }
+
+func countBelow(docs []uint32, target uint32) int { return countBelowGo(docs, target) }

@@ -13,6 +13,10 @@ import "simd/archsimd"
 // REQUIRES: x <= 256, 1 <= bx <= 32, len(src)-skip >= packedLen(x, bx).
 func unpackHighIce(high *highParts, src []byte, skip, x, bx int) {
 	if len(src) < 64 {
+		if len(src) >= 32 && skip >= len(src)-32 {
+			unpackFewIce(high, src, skip, x, bx)
+			return
+		}
 		var window [64]byte
 		copy(window[:], src)
 		src = window[:]
@@ -54,6 +58,31 @@ func unpackHighIce(high *highParts, src []byte, skip, x, bx int) {
 		v.Permute(word).ShiftRightConcatMod32(v.Permute(word.Add(one)), bit).And(mask).
 			StoreArray((*[16]uint32)(high[j&(BlockSize-1):]))
 		skip += 2 * bx
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// unpackFewIce is unpackHighIce where all high parts lie in the last 32 bytes of a
+// block of less than 64, as those of sparse full blocks do.
+func unpackFewIce(high *highParts, src []byte, skip, x, bx int) {
+	window := archsimd.Uint8x64{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[len(src)-32:])))
+	first := uint32(8 * (skip + 64 - len(src))) // bits of the window before them
+	at := archsimd.LoadUint32x16Array(&iota16).Mul(archsimd.BroadcastUint32x16(uint32(bx))).
+		Add(archsimd.BroadcastUint32x16(first))
+	step := archsimd.BroadcastUint32x16(uint32(16 * bx))
+	one := archsimd.BroadcastUint32x16(1)
+	mask := archsimd.BroadcastUint32x16(uint32(1<<bx - 1))
+	v := window.ReshapeToUint32s()
+	for i := 0; ; i += 32 {
+		for j := i; j < i+32; j += 16 {
+			word := at.ShiftAllRight(5)
+			v.Permute(word).ShiftRightConcatMod32(v.Permute(word.Add(one)), at).And(mask).
+				StoreArray((*[16]uint32)(high[j&(BlockSize-1):]))
+			at = at.Add(step)
+		}
+		if i+32 >= x {
+			break
+		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
