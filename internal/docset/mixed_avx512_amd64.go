@@ -9,7 +9,7 @@ const windowWords = 16
 
 // sparseRun is how many docs go to the portable kernel when 16 of them do not fit
 // a window, before vectors are tried again.
-const sparseRun = 64
+const sparseRun = 128
 
 // matchWordsAVX512 is matchWordsGo for CPUs with AVX-512.
 //
@@ -24,9 +24,10 @@ func matchWordsAVX512(dst, docs []uint32, base uint32, words []uint64, keep int)
 	for len(docs) > 0 {
 		i, n := windowsAVX512(dst[k:], docs, base, words, keep)
 		k += n
-		sparse := docs[i:min(i+sparseRun, len(docs))]
-		k += matchWordsGo(dst[k:], sparse, base, words, keep)
-		docs = docs[i+len(sparse):]
+		// The rest: less than 16 docs, or docs that do not fit a window.
+		rest := docs[i:min(i+sparseRun, len(docs))]
+		k += matchWordsGo(dst[k:], rest, base, words, keep)
+		docs = docs[i+len(rest):]
 	}
 	return k
 }
@@ -38,21 +39,14 @@ func matchWordsAVX512(dst, docs []uint32, base uint32, words []uint64, keep int)
 // that starts with the word of the first of them, or is the last of the bitset. It
 // stops at 16 docs that do not fit one.
 func windowsAVX512(dst, docs []uint32, base uint32, words []uint64, keep int) (i, k int) {
-	var tail [lanes]uint32
-	copy(tail[:], docs[len(docs)&^(lanes-1):])
 	flip := uint16(-keep)
 	last := len(words) - windowWords
 	one := archsimd.BroadcastUint32x16(1)
 	low5 := archsimd.BroadcastUint32x16(31)
 	size := archsimd.BroadcastUint32x16(2 * windowWords)
 	var zero archsimd.Uint32x16
-	for i < len(docs) {
-		p, now := &tail, uint16(0xffff)
-		if len(docs)-i >= lanes {
-			p = (*[lanes]uint32)(docs[i:])
-		} else {
-			now >>= uint(lanes - (len(docs) - i))
-		}
+	for len(docs)-i >= lanes {
+		p := (*[lanes]uint32)(docs[i:])
 		// A doc below base wraps to a place past the end of the bitset.
 		start := min(int((p[0]-base)/64), last)
 		window := (*[windowWords]uint64)(words[start:])
@@ -61,20 +55,15 @@ func windowsAVX512(dst, docs []uint32, base uint32, words []uint64, keep int) (i
 		d := archsimd.LoadUint32x16Array(p)
 		at := d.Sub(archsimd.BroadcastUint32x16(base + uint32(64*start)))
 		word := at.ShiftAllRight(5)
-		if now&^word.Less(size).ToBits() != 0 {
+		if word.Less(size).ToBits() != 0xffff {
 			break
 		}
 		bit := lo.ConcatPermute(hi, word).And(one.ShiftLeft(at.And(low5)))
-		m := now & (flip ^ bit.NotEqual(zero).ToBits())
-		out := d.Compress(archsimd.Mask32x16FromBits(m))
-		if len(dst)-k >= lanes {
-			out.Store(dst[k:])
-		} else {
-			out.StorePart(dst[k:])
-		}
+		m := flip ^ bit.NotEqual(zero).ToBits()
+		d.Compress(archsimd.Mask32x16FromBits(m)).StoreArray((*[lanes]uint32)(dst[k:]))
 		k += ones(m)
 		i += lanes
 	}
 	archsimd.ClearAVXUpperBits()
-	return min(i, len(docs)), k
+	return i, k
 }
