@@ -60,6 +60,13 @@ func TestIndexOwnStore(t *testing.T) {
 	if out := mustSheaf(t, "", "index", "db", "."); !strings.HasPrefix(out, "indexed 0 files ") {
 		t.Errorf("indexed itself: %q", out)
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
+	if out := mustSheaf(t, "", "index", filepath.Join(link, "db"), root, filepath.Join(root, "db")); !strings.HasPrefix(out, "indexed 0 files ") {
+		t.Errorf("indexed itself, named otherwise: %q", out)
+	}
 }
 
 func TestIndexWrong(t *testing.T) {

@@ -39,8 +39,13 @@ func parseIgnore(dir string, data []byte) *ignoreFile {
 	return f
 }
 
+// maxIgnoreLine bounds a pattern, and so what its regular expression may cost. No
+// path is longer.
+const maxIgnoreLine = 4096
+
+// parseIgnoreLine parses a line; ok is false if it can match nothing.
 func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
-	if strings.HasPrefix(line, "#") {
+	if strings.HasPrefix(line, "#") || len(line) > maxIgnoreLine {
 		return p, false
 	}
 	line = trimSpaces(line)
@@ -63,9 +68,9 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 	if !ok {
 		return p, false // never matches
 	}
-	// The expression is made of quoted runes and classes only.
-	p.glob = regexp.MustCompile(expr)
-	return p, true
+	var err error
+	p.glob, err = regexp.Compile(expr)
+	return p, err == nil
 }
 
 // trimSpaces cuts the spaces at the end, but for one that a backslash stands

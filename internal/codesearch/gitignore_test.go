@@ -51,6 +51,8 @@ func TestIgnorePattern(t *testing.T) {
 		{"?", "é", false, false},
 		{"??", "é", false, true},
 		{"/", "a", true, false},
+		{strings.Repeat("[!a]", 1025), strings.Repeat("b", 1025), false, false}, // too long
+		{strings.Repeat("*a", 1000), strings.Repeat("a", 250), false, false},
 	} {
 		f := parseIgnore("", []byte(tt.pattern+"\n"))
 		if got := ignored([]*ignoreFile{f}, tt.path, tt.isDir); got != tt.want {

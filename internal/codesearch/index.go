@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path/filepath"
+	"os"
 	"runtime"
 	"slices"
 
@@ -110,7 +110,7 @@ func (x *indexer) run(ctx context.Context, paths []string) error {
 	if err := x.loadRecords(); err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(x.st.Dir())
+	dir, err := os.Stat(x.st.Dir())
 	if err != nil {
 		return fmt.Errorf("codesearch: %w", err)
 	}

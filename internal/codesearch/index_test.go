@@ -277,6 +277,25 @@ func TestIndexOuterIgnore(t *testing.T) {
 	}
 }
 
+// TestIndexLinks: a link is followed only where it is a path that was asked for.
+func TestIndexLinks(t *testing.T) {
+	root := tree(t, map[string]string{"d/a": "needle", "other/b": "needle", "c": "needle"})
+	for link, to := range map[string]string{"d/out": "../other", "dir": "d", "file": "c"} {
+		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st := openStore(t)
+	mustIndex(t, st, IndexOptions{}, filepath.Join(root, "dir"), filepath.Join(root, "file"))
+	if got := names(root, contents(t, st, IndexOptions{})); !slices.Equal(got, []string{"c", "dir/a"}) {
+		t.Errorf("files %q", got)
+	}
+	lines, _, warned := grepLines(t, snapshot(t, st), "needle", PatternOptions{})
+	if len(lines) != 2 || len(warned) != 0 {
+		t.Errorf("lines %q, warnings %v", lines, warned)
+	}
+}
+
 // TestIndexParts: what is outside of the given paths stays; a path given twice
 // and inside another is taken once.
 func TestIndexParts(t *testing.T) {

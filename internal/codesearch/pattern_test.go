@@ -242,3 +242,42 @@ func TestQueryIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// FuzzLines compares Lines with the expression as it was given, run on each line
+// alone, and the trigram query with what has a match.
+func FuzzLines(f *testing.F) {
+	f.Add(`^a(?m:$)|\Ab[^c]*(?i)x\z`, "a\nb\nxX")
+	f.Add(`(?U)(?s).+\b`, "\xff\n\n é")
+	f.Fuzz(func(t *testing.T, expr, text string) {
+		if strings.Contains(expr, "\n") || len(expr) > 200 || len(text) > 1000 {
+			return
+		}
+		ref, err := regexp.Compile(expr)
+		p, err2 := NewPattern(expr, PatternOptions{Regexp: true})
+		if err != nil {
+			if err2 == nil {
+				t.Fatalf("%q compiles, but is %v", expr, err)
+			}
+			return
+		}
+		if err2 != nil {
+			t.Fatalf("%q: %v", expr, err2)
+		}
+		var want []string
+		lines := strings.Split(text, "\n")
+		if lines[len(lines)-1] == "" {
+			lines = lines[:len(lines)-1]
+		}
+		for i, l := range lines {
+			if ref.MatchString(l) {
+				want = append(want, fmt.Sprintf("%d:%s", i+1, l))
+			}
+		}
+		if got := selected(p, text); !slices.Equal(got, want) {
+			t.Fatalf("%q on %q: %q, want %q", expr, text, got, want)
+		}
+		if len(want) > 0 && !p.query.holds(trigramsOf([]byte(text))) {
+			t.Fatalf("%q matches %q, but its query %s does not", expr, text, p.query)
+		}
+	})
+}

@@ -14,9 +14,9 @@ import (
 
 // WalkOptions says what files to take.
 type WalkOptions struct {
-	MaxSize  int64  // bytes; larger files are left out
-	NoIgnore bool   // do not read .gitignore files
-	Exclude  string // a folder to leave out: the store itself
+	MaxSize  int64       // bytes; larger files are left out
+	NoIgnore bool        // do not read .gitignore files
+	Exclude  fs.FileInfo // a folder to leave out: the store itself; may be nil
 }
 
 // A sourceFile is a file to be indexed.
@@ -105,6 +105,10 @@ func (w *walker) root(root string) error {
 	}
 	w.out.roots = append(w.out.roots, abs)
 	if !info.IsDir() {
+		// A link would be refused later, when it is to be read.
+		if abs, err = filepath.EvalSymlinks(abs); err != nil {
+			return fmt.Errorf("codesearch: %w", err)
+		}
 		w.file(abs, root, info)
 		return nil
 	}
@@ -169,6 +173,12 @@ func (w *walker) dir(abs, shown, rel string, ignores []*ignoreFile) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
+	if w.opts.Exclude != nil {
+		// By identity, as there may be several ways to the same folder.
+		if info, err := os.Stat(abs); err == nil && os.SameFile(info, w.opts.Exclude) {
+			return nil
+		}
+	}
 	entries, err := os.ReadDir(abs)
 	if err != nil {
 		w.fail(abs, err)
@@ -180,7 +190,7 @@ func (w *walker) dir(abs, shown, rel string, ignores []*ignoreFile) error {
 	for _, e := range entries {
 		name := e.Name()
 		path := filepath.Join(abs, name)
-		if name == ".git" || path == w.opts.Exclude {
+		if name == ".git" {
 			continue
 		}
 		if ignored(ignores, rel+name, e.IsDir()) {
