@@ -11,11 +11,11 @@ import (
 // A termSource is the cursor of one term, which all its chains read through. The
 // last of them to be closed closes it.
 type termSource struct {
-	cursor kvCursor
-	closed func() // called once the cursor is closed; may be nil
-	prefix []byte
-	refs   int
-	at     *chain // the chain whose segment the cursor is on
+	cursor   kvCursor
+	snapshot *Snapshot // that counts the cursor; nil: nobody does
+	prefix   []byte
+	refs     int
+	at       *chain // the chain whose segment the cursor is on
 }
 
 func (s *termSource) release() error {
@@ -23,8 +23,8 @@ func (s *termSource) release() error {
 		return nil
 	}
 	err := s.cursor.close()
-	if s.closed != nil {
-		s.closed()
+	if s.snapshot != nil {
+		s.snapshot.cursorClosed()
 	}
 	return err
 }

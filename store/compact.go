@@ -107,6 +107,11 @@ type compactor struct {
 // generation at which the first shard began are dropped last, when every term is
 // at or past it, and not at all when a damaged term was left behind.
 func (c *compactor) run() error {
+	// Tables that replace what is still in memory wait there, too, and readers
+	// with them.
+	if err := c.st.kv.flush(c.ctx); err != nil {
+		return err
+	}
 	sn, err := c.st.pin()
 	if err != nil {
 		return err
@@ -121,7 +126,10 @@ func (c *compactor) run() error {
 	if len(c.stats.Corrupt) > 0 {
 		return nil
 	}
-	return c.dropDeletions(sn.generation)
+	if err := c.dropDeletions(sn.generation); err != nil {
+		return err
+	}
+	return c.st.kv.flush(c.ctx)
 }
 
 // rewriteAll rewrites the shards that need it, several at a time. The first error

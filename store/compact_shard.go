@@ -1,13 +1,13 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 
 	"github.com/sheafdb/sheaf/compaction"
+	"github.com/sheafdb/sheaf/segment"
 )
 
 // attempts is how often a shard is built while commits go on. If each time one of
@@ -88,6 +88,7 @@ type shardBuilder struct {
 
 	enc     compaction.Encoder
 	pending pendingTerm
+	header  []byte
 }
 
 // A shardPart is a stretch of a shard without damaged terms.
@@ -210,8 +211,15 @@ func (p *shardPart) finish(upper []byte) error {
 
 // term writes the new keys of one term: none when nothing is left of it.
 func (b *shardBuilder) term(part *shardPart, prefix []byte, keys *termKeys, read kvCursor) error {
+	if keys.inline() && keys.settled(b.sn.deletions) {
+		// Most terms are rare, and most of those have not changed.
+		h := keys.header
+		h.Generation = b.sn.generation
+		b.pending.reset(part.tables, prefix)
+		return b.wrote(part, prefix, &h, inlineSum(&h))
+	}
 	t := openedTerm{keys: *keys, verify: true,
-		src: &termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
+		src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
 	pt := &b.pending
 	pt.reset(part.tables, prefix)
 	out, err := b.enc.Encode(t.merged(b.sn.deletions), b.sn.generation, func(_, last uint32, seg []byte) error {
@@ -230,15 +238,27 @@ func (b *shardBuilder) term(part *shardPart, prefix []byte, keys *termKeys, read
 	if out.Header.Count == 0 {
 		return nil
 	}
-	header := out.Header.Append(nil)
-	if err := pt.finish(header); err != nil {
+	return b.wrote(part, prefix, &out.Header, out.Sum)
+}
+
+// wrote ends a term: it writes the header record and notes what reading back must
+// give.
+func (b *shardBuilder) wrote(part *shardPart, prefix []byte, h *segment.Header, sum compaction.Sum) error {
+	b.header = h.Append(b.header[:0])
+	if err := b.pending.finish(b.header); err != nil {
 		return err
 	}
-	part.terms = append(part.terms, termSum{maphash.Bytes(prefixSeed, prefix), out.Sum})
+	part.terms = append(part.terms, termSum{maphash.Bytes(prefixSeed, prefix), sum})
 	b.result.terms++
-	b.result.postings += out.Header.Count
-	b.result.bytes += pt.bytes
+	b.result.postings += sum.Count
+	b.result.bytes += b.pending.bytes
 	return nil
+}
+
+func inlineSum(h *segment.Header) compaction.Sum {
+	var d compaction.Digest
+	d.AddDocs(h.Inline)
+	return d.Sum()
 }
 
 // pendingBytes is how much of a term is held back until its header record, whose
@@ -335,8 +355,10 @@ func (b *shardBuilder) readBack(p *shardPart) error {
 		if len(keys.groups) > 0 || keys.header.Generation != b.sn.generation {
 			return fmt.Errorf("term %q: keys are not those written", termOf(prefix))
 		}
-		t := openedTerm{keys: keys, src: &termSource{cursor: borrowed{read}, prefix: bytes.Clone(prefix), refs: 1}}
-		sum, err := compaction.SumOf(t.merged(&deletions{}))
+		sum := inlineSum(&keys.header)
+		if !keys.inline() {
+			sum, err = readSum(keys, prefix, read)
+		}
 		if err != nil {
 			return err
 		}
@@ -353,4 +375,10 @@ func (b *shardBuilder) readBack(p *shardPart) error {
 		err = fmt.Errorf("reading back: %w", err)
 	}
 	return err
+}
+
+// readSum reads level 1 of a term to its end.
+func readSum(keys termKeys, prefix []byte, read kvCursor) (compaction.Sum, error) {
+	t := openedTerm{keys: keys, src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
+	return compaction.SumOf(t.merged(&deletions{}))
 }

@@ -168,8 +168,10 @@ func TestCrashCheckpoint(t *testing.T) {
 			if err := st.Close(); err != nil {
 				t.Error(err)
 			}
-			if _, err := Open("copy", &Options{fs: image}); err != nil {
+			if st, err := Open("copy", &Options{fs: image}); err != nil {
 				t.Errorf("crash before operation %d: opens read-only, but not to write: %v", at, err)
+			} else if err := st.Close(); err != nil {
+				t.Error(err)
 			}
 		}
 	}

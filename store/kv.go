@@ -22,6 +22,9 @@ type kv interface {
 	newWrites(size int) kvWrites
 	// sync returns when all that was applied before is durable.
 	sync() error
+	// flush moves what was applied before into sorted tables, or ends with ctx. It
+	// is durable then, and ranges are replaced, and read, at their best.
+	flush(ctx context.Context) error
 	// view pins the present state.
 	view() (kvView, error)
 	// newTables starts the replacement of a key range.

@@ -12,8 +12,9 @@ import (
 // through. One of merged, count, upperBound or close takes the cursor over.
 type openedTerm struct {
 	keys   termKeys
-	src    *termSource // refs is 1 for the openedTerm itself
-	verify bool        // see chain.verify
+	src    termSource // refs is 1 for the openedTerm itself
+	verify bool       // see chain.verify
+	short  [64]byte   // memory of most prefixes
 }
 
 func (t *openedTerm) close() error { return t.src.release() }
@@ -75,7 +76,7 @@ func (t *openedTerm) sources() []compaction.Source {
 }
 
 func (t *openedTerm) chain(base []byte, kind segment.Kind, end uint32, n uint64) *chain {
-	c := newChain(t.src, base, kind, end, n)
+	c := newChain(&t.src, base, kind, end, n)
 	c.verify = t.verify
 	return c
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -82,6 +83,19 @@ func (e *pebbleKV) apply(b kvWrites, sync bool) (wait func() error, err error) {
 // sync writes an empty record to the log and waits for it: the log is durable up
 // to there.
 func (e *pebbleKV) sync() error { return e.db.LogData(nil, pebble.Sync) }
+
+func (e *pebbleKV) flush(ctx context.Context) error {
+	done, err := e.db.AsyncFlush()
+	if err != nil {
+		return kvErr(err)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done(): // a full disk keeps it waiting
+		return ctx.Err()
+	}
+}
 
 func (e *pebbleKV) checkpoint(dir string) error {
 	return kvErr(e.db.Checkpoint(dir, pebble.WithFlushedWAL()))

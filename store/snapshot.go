@@ -182,10 +182,10 @@ func (sn *Snapshot) openTerm(term []byte) (*openedTerm, error) {
 	if err != nil {
 		return nil, termErr(term, nil, err)
 	}
-	prefix := appendTermPrefix(make([]byte, 0, len(term)+2), term)
-	v := &openedTerm{src: &termSource{cursor: c, closed: sn.cursorClosed, prefix: prefix, refs: 1}}
-	if c.seekTerm(prefix) {
-		err = v.keys.load(c, prefix, loadSeek)
+	v := &openedTerm{src: termSource{cursor: c, snapshot: sn, refs: 1}}
+	v.src.prefix = appendTermPrefix(v.short[:0], term)
+	if c.seekTerm(v.src.prefix) {
+		err = v.keys.load(c, v.src.prefix, loadSeek)
 	} else {
 		err = c.err()
 	}

@@ -13,6 +13,8 @@ type termKeys struct {
 	header    segment.Header
 	groups    []keyGroup // level 0: ascending by generation, then kind
 
+	level0 []byte // scratch: where level 0 begins
+
 	// Of level 1, filled by loadWalk only.
 	walked1 walkedLevel
 	// Of all keys and values; level 1 by loadWalk only.
@@ -69,11 +71,11 @@ func (t *termKeys) load(c kvCursor, prefix []byte, mode loadMode) error {
 			return termErrPrefix(prefix, prefix, err)
 		}
 		if t.header.Segments > 0 && mode != loadWalk {
-			key := append(cloneBytes(prefix), suffixLevel0)
+			t.level0 = append(append(t.level0[:0], prefix...), suffixLevel0)
 			if mode == loadSeek {
-				on = c.seekTerm(key)
+				on = c.seekTerm(t.level0)
 			} else {
-				on = c.seekGE(key)
+				on = c.seekGE(t.level0)
 			}
 		} else {
 			on = c.next()
@@ -113,7 +115,7 @@ func (t *termKeys) load(c kvCursor, prefix []byte, mode loadMode) error {
 
 func (t *termKeys) reset() {
 	clear(t.groups)
-	*t = termKeys{header: segment.Header{Inline: t.header.Inline[:0]}, groups: t.groups[:0]}
+	*t = termKeys{header: segment.Header{Inline: t.header.Inline[:0]}, groups: t.groups[:0], level0: t.level0}
 }
 
 func (t *termKeys) note(c kvCursor) {
@@ -146,8 +148,8 @@ func (t *termKeys) addLevel0(c kvCursor, s keySuffix) error {
 	return nil
 }
 
-// empty reports whether the term has no keys at all.
-func (t *termKeys) empty() bool { return !t.hasHeader && len(t.groups) == 0 }
+// inline reports whether the header record holds all of level 1.
+func (t *termKeys) inline() bool { return t.hasHeader && t.header.Segments == 0 }
 
 // settled reports whether level 1 alone is the list: nothing was committed since,
 // and nothing is hidden of it.

@@ -97,7 +97,7 @@ func (t *TermIterator) open() (iterator.Iterator, error) {
 		}
 		t.read = c
 	}
-	v := openedTerm{keys: t.keys, src: &termSource{cursor: borrowed{t.read}, prefix: t.prefix, refs: 1}}
+	v := openedTerm{keys: t.keys, src: termSource{cursor: borrowed{t.read}, prefix: t.prefix, refs: 1}}
 	return v.merged(t.sn.deletions), nil
 }
 
