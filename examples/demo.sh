@@ -25,7 +25,7 @@ run search -e -c "$code" '^func \(.*\) Unwrap\(\) error' | tail -3
 
 run index --by word "$words" "$tree/net" "$tree/sync" "$tree/runtime"
 run query --count "$words" 'mutex AND (atomic OR semaphore) AND NOT testing'
-run query --limit 5 "$words" 'atleast(3, mutex, atomic, semaphore, futex)'
+run query --files --limit 5 "$words" 'atleast(3, mutex, atomic, semaphore, futex)'
 
 run compact "$code"
 run verify "$code"
