@@ -274,11 +274,21 @@ func TestArraysUnsorted(t *testing.T) {
 func checkUnsorted(t *testing.T, g *arrayGuards, a, b []uint32) {
 	t.Helper()
 	a, b = g.a.docs(a), g.b.docs(b)
-	for _, c := range []struct {
+	type run struct {
 		op   string
 		f    func(dst, a, b []uint32) int
 		need int
-	}{{"Intersect", Intersect, min(len(a), len(b))}, {"Union", Union, len(a) + len(b)}, {"Subtract", Subtract, len(a)}} {
+	}
+	runs := []run{{"Intersect", Intersect, min(len(a), len(b))}, {"Union", Union, len(a) + len(b)}, {"Subtract", Subtract, len(a)}}
+	for _, tr := range tiers() {
+		if tr.union != nil && len(a) > 0 && len(b) > 0 {
+			runs = append(runs, run{tr.name + " union", tr.union, len(a) + len(b)}, run{tr.name + " subtract", tr.subtract, len(a)})
+			if len(a) <= len(b) {
+				runs = append(runs, run{tr.name + " intersect", tr.intersect, len(a)})
+			}
+		}
+	}
+	for _, c := range runs {
 		for _, dst := range [][]uint32{g.dst.docs(make([]uint32, c.need)), g.dst.docsAtStart(make([]uint32, c.need))} {
 			if n := c.f(dst, a, b); n < 0 || n > c.need {
 				t.Fatalf("%s of arrays out of order returned %d, need %d\na = %v\nb = %v", c.op, n, c.need, a, b)
@@ -298,6 +308,27 @@ func FuzzArrays(f *testing.F) {
 		b := fromGaps(gapsB[:min(len(gapsB), limit)], base, shift)
 		checkArrays(t, g, a, b)
 	})
+}
+
+// FuzzUnsorted is TestArraysUnsorted with anything for docs.
+func FuzzUnsorted(f *testing.F) {
+	f.Add([]byte{1, 0, 0, 0}, []byte{2, 0, 0, 0})
+	f.Add(make([]byte, 4*40), make([]byte, 4*17))
+	f.Fuzz(func(t *testing.T, rawA, rawB []byte) {
+		g := newArrayGuards(t)
+		const limit = pageSize / 4
+		a, b := docsOf(rawA[:min(len(rawA), limit)]), docsOf(rawB[:min(len(rawB), limit)])
+		checkUnsorted(t, g, a, b)
+	})
+}
+
+// docsOf reads whole docs of raw, in the order that they have there.
+func docsOf(raw []byte) []uint32 {
+	out := make([]uint32, len(raw)/4)
+	for i := range 4 * len(out) {
+		out[i/4] |= uint32(raw[i]) << (i % 4 * 8)
+	}
+	return out
 }
 
 // fromGaps makes an ascending array from bytes; it ends early at 2^32-1.

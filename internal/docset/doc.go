@@ -31,7 +31,8 @@
 // # Kernels
 //
 // Each function has a portable version (suffix Go) and, where docs/perf.md shows
-// that it pays, one for AVX-512. The results are the same. Inputs that break the
-// rules above, an array out of order above all, give an unspecified result, but
-// no access out of bounds.
+// that they pay, others for AVX2, AVX-512 and AVX-512 with VPOPCNTDQ or VBMI2. The
+// results are the same. Inputs that break the rules above, an array out of order
+// above all, give an unspecified result, but no access out of bounds and no
+// endless loop.
 package docset

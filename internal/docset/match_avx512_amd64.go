@@ -18,8 +18,7 @@ var (
 	rotate12 = [lanes]uint32{12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 )
 
-// matchAVX512 is matchGo for
-// CPUs with AVX-512. With an empty dst it only counts.
+// matchAVX512 is matchGo for CPUs with AVX-512. With an empty dst it only counts.
 //
 // A step takes 16 docs of each side and compares all 256 pairs. Then each side
 // moves past its docs that are not above the last of the other's 16: those have
