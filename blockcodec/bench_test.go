@@ -69,7 +69,7 @@ func benchmarkDocs(b *testing.B) {
 		})
 		dst := make([]uint32, n)
 		b.Run("op=decodedocs/n=2048/"+s.name, func(b *testing.B) {
-			measure(b, n, 0, len(enc), func() {
+			measure(b, n, s.docsC, len(enc), func() {
 				base, src := uint32(0), enc
 				for i := 0; i < n; i += BlockSize {
 					c, err := d.DecodeDocs(dst[i:i+BlockSize], src, base)

@@ -123,6 +123,17 @@ func TestNearlyRefused(t *testing.T) {
 	checkDecode(t, "high part 0 at width 32", []byte{1<<6 | 32, 1, 7, 0, 0, 0, 0, 0}, []uint32{7})
 	checkDecode(t, "long form of a small high part", []byte{1 << 6, 1, 250, 5, 0, 0, 0, 2}, []uint32{0, 0, 5})
 	checkDecode(t, "raw form of a small high part", []byte{1 << 6, 1, 255, 5, 0, 0, 0, 2}, []uint32{0, 0, 5})
+	// So in a full block, where kernels for type 2 must not be asked for width 32.
+	full := append([]byte{1<<6 | 32, 1}, packRef(slices.Repeat([]uint32{1 << 20}, BlockSize), 32, true)...)
+	full = append(full, 0, 9)
+	checkDecode(t, "high part 0 at width 32, full", full, slices.Repeat([]uint32{1 << 20}, BlockSize))
+	docs := docsOf(slices.Repeat([]uint32{1 << 20}, BlockSize), 5)
+	inTiers(func(tier string) {
+		got := make([]uint32, BlockSize)
+		if _, ok := new(Decoder).decodeDocs(got, full, 5); !ok || !slices.Equal(got, docs) {
+			t.Errorf("%s: docs of a full block of width 32 with exceptions: ok %v", tier, ok)
+		}
+	})
 	// The constant is what its bytes say, even past its width.
 	checkDecode(t, "constant over its width", []byte{3<<6 | 9, 255, 255}, []uint32{65535, 65535})
 }

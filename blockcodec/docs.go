@@ -51,15 +51,20 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 		if len(src) < consumed {
 			return 0, false
 		}
+		if b == 0 {
+			return consumed, equalGaps(dst, base, 0)
+		}
 		unpackSum(dst, src[1:consumed], b, base)
 		width = b
 
 	case typeVariableByte:
-		consumed, ok = d.decodeVariableByte(dst, src, b)
+		var bx int
+		bx, consumed, ok = d.openVariableByte(n, src, b)
 		if !ok {
 			return 0, false
 		}
-		sumGaps(dst, base)
+		unpackMergeSum(dst, src[2:2+packedLen(n, b)], b, bx, &d.words, &d.high, base)
+		width = b + bx
 
 	case typeBitmap:
 		var low int
@@ -74,11 +79,7 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 	case typeConstant:
 		var gap uint32
 		gap, consumed, ok = constant(src, b)
-		if !ok || uint64(base)+uint64(n)*(uint64(gap)+1) > 1<<32 {
-			return 0, false
-		}
-		progress(dst, base+gap, gap+1)
-		return consumed, true
+		return consumed, ok && equalGaps(dst, base, gap)
 	}
 	// Each doc is at most 1<<width past the one before: seldom can the last one
 	// pass 2^32-1, and only then it is worth a look at all of them.
@@ -86,6 +87,16 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 		return 0, false
 	}
 	return consumed, true
+}
+
+// equalGaps sets dst to docs that all have the same gap before them; false means
+// that they pass 2^32-1.
+func equalGaps(dst []uint32, base, gap uint32) bool {
+	if uint64(base)+uint64(len(dst))*(uint64(gap)+1) > 1<<32 {
+		return false
+	}
+	progress(dst, base+gap, gap+1)
+	return true
 }
 
 // gapsGo sets gaps[i] to the docs left out before docs[i]. The slices have one

@@ -92,3 +92,34 @@ func gapsAVX512(gaps, docs []uint32, base uint32) {
 
 // rotateUp moves every element one place up. Nothing writes it.
 var rotateUp = [16]uint32{15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
+
+// progressAVX512 is progressGo for CPUs with AVX-512.
+func progressAVX512(dst []uint32, first, step uint32) {
+	v := archsimd.BroadcastUint32x16(first).
+		Add(archsimd.LoadUint32x16Array(&iota16).Mul(archsimd.BroadcastUint32x16(step)))
+	by := archsimd.BroadcastUint32x16(16 * step)
+	if len(dst) == BlockSize {
+		d := (*[BlockSize]uint32)(dst)
+		for i := 0; i < BlockSize; i += 64 {
+			v.StoreArray((*[16]uint32)(d[i:]))
+			v = v.Add(by)
+			v.StoreArray((*[16]uint32)(d[i+16:]))
+			v = v.Add(by)
+			v.StoreArray((*[16]uint32)(d[i+32:]))
+			v = v.Add(by)
+			v.StoreArray((*[16]uint32)(d[i+48:]))
+			v = v.Add(by)
+		}
+		archsimd.ClearAVXUpperBits()
+		return
+	}
+	for len(dst) >= 16 {
+		v.StoreArray((*[16]uint32)(dst))
+		v = v.Add(by)
+		dst = dst[16:]
+	}
+	if len(dst) > 0 {
+		storeLow16AVX512(dst, v)
+	}
+	archsimd.ClearAVXUpperBits()
+}

@@ -97,7 +97,7 @@ func countAtLeast(vals []uint32, limit uint32) int {
 }
 
 func unpackMerge(dst []uint32, src []byte, b int, words *bitmapWords, high *highParts) {
-	if hasIce && len(dst) == BlockSize {
+	if hasIce && len(dst) == BlockSize && b < 32 {
 		unpackMergeIce((*[BlockSize]uint32)(dst), src, b, words, high)
 		return
 	}
@@ -161,11 +161,14 @@ func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, hig
 }
 
 func progress(dst []uint32, first, step uint32) {
-	if hasAVX2 {
+	switch {
+	case hasAVX512:
+		progressAVX512(dst, first, step)
+	case hasAVX2:
 		progressAVX2(dst, first, step)
-		return
+	default:
+		progressGo(dst, first, step)
 	}
-	progressGo(dst, first, step)
 }
 
 func ascending(docs []uint32, base uint32) bool {

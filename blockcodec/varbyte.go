@@ -1,6 +1,9 @@
 package blockcodec
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // First values of the variable-byte code's longer forms; see the package
 // comment for the table.
@@ -239,4 +242,52 @@ func mergeShort(dst []uint32, at []byte, high *highParts, b int) bool {
 		}
 	}
 	return bad >= 0 && last < len(dst) && uint64(or)>>(32-b) == 0
+}
+
+// openVariableByte reads a block of type 1 and width b without its low parts,
+// which are src[2:2+packedLen(n, b)], into the form of type 2: the positions as
+// bits of d.words, the high parts, of at most bx bits, in d.high.
+func (d *Decoder) openVariableByte(n int, src []byte, b int) (bx, end int, ok bool) {
+	if len(src) < 2 {
+		return 0, 0, false
+	}
+	x := int(src[1])
+	low := 2 + packedLen(n, b)
+	if x > n || len(src) < low+2*x { // a code has at least a byte
+		return 0, 0, false
+	}
+	end = low + x
+	if codes := src[low:]; oneByteCodes(codes, x) {
+		widen(&d.high, codes[:x])
+	} else {
+		c, ok := variableByte(d.high[:x], codes)
+		end += c - x
+		if !ok || len(src) < end+x {
+			return 0, 0, false
+		}
+	}
+	bx, ok = setPositions(&d.words, &d.high, src[end:end+x], n)
+	return bx, end + x, ok && b+bx <= 32
+}
+
+// widen sets high to the bytes of src.
+func widen(high *highParts, src []byte) {
+	for i, c := range src {
+		high[i&(BlockSize-1)] = uint32(c)
+	}
+}
+
+// setPositions sets the bits of words that at names, and returns the width of the
+// widest of as many high parts. It is false unless at rises strictly below n.
+func setPositions(words *bitmapWords, high *highParts, at []byte, n int) (bx int, ok bool) {
+	*words = bitmapWords{}
+	last, bad := -1, 0
+	var or uint32
+	for i, p := range at {
+		or |= high[i&(BlockSize-1)]
+		bad |= int(p) - last - 1 // negative when p <= last
+		last = int(p)
+		words[p/64] |= 1 << (p % 64)
+	}
+	return bits.Len32(or), bad >= 0 && last < n
 }
