@@ -64,16 +64,16 @@ func ascendingAVX2(docs []uint32, base uint32) bool {
 		return false
 	}
 	bad := archsimd.Uint32x8{}
-	for len(docs) >= 9 {
-		a := archsimd.LoadUint32x8Array((*[8]uint32)(docs))
-		b := archsimd.LoadUint32x8Array((*[8]uint32)(docs[1:9]))
+	i := 1
+	for ; i+8 <= len(docs); i += 8 {
+		a := archsimd.LoadUint32x8Array((*[8]uint32)(docs[i-1 : i+7]))
+		b := archsimd.LoadUint32x8Array((*[8]uint32)(docs[i : i+8]))
 		// a >= b is max(a, b) == a: AVX2 compares no unsigned numbers.
 		bad = bad.Or(a.Max(b).Equal(a).ToInt32x8().ToBits())
-		docs = docs[8:]
 	}
 	ok := bad.IsZero()
 	archsimd.ClearAVXUpperBits()
-	for i := 1; i < len(docs); i++ {
+	for ; i < len(docs); i++ {
 		ok = ok && docs[i-1] < docs[i]
 	}
 	return ok

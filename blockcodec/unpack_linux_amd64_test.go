@@ -295,12 +295,61 @@ func TestFusedKernels(t *testing.T) {
 			unpackMergeIce((*[BlockSize]uint32)(got), m.source(p), b, &words, &high)
 			m.check(t, "merge", got, want)
 
+			narrow := func(bits int) *highBytes {
+				want = merge(bits)
+				var bytes highBytes
+				for i := range BlockSize {
+					bytes[i] = uint8(high[i])
+				}
+				return &bytes
+			}
 			if b < maxWideBits {
 				want := merge(maxWideBits - b)
 				docsRef(want, base)
 				got := m.values(BlockSize)
 				unpackMergeSumIce((*[BlockSize]uint32)(got), m.source(p), b, &words, &high, base)
 				m.check(t, "merge and sum", got, want)
+			}
+			bytes := narrow(min(8, 32-b))
+			got = m.values(BlockSize)
+			unpackMergeBytesIce((*[BlockSize]uint32)(got), m.source(p), b, &words, bytes)
+			m.check(t, "merge bytes", got, want)
+			if b < maxWideBits {
+				bytes := narrow(min(8, maxWideBits-b))
+				docsRef(want, base)
+				got := m.values(BlockSize)
+				unpackMergeSumBytesIce((*[BlockSize]uint32)(got), m.source(p), b, &words, bytes, base)
+				m.check(t, "merge and sum bytes", got, want)
+			}
+		}
+	}
+}
+
+func TestUnpackHighKernels(t *testing.T) {
+	if !hasIce {
+		t.Skip("no hasIce")
+	}
+	m, r := newKernelMem(t), newRand(t)
+	for bx := 1; bx <= 32; bx++ {
+		for x := 0; x <= BlockSize; x += 1 + r.IntN(5) {
+			p := packedBytes(r, x, bx, x%7 == 0)
+			want := packedRef(p, x, bx, false)
+			skip := r.IntN(70)
+			block := m.source(append(make([]byte, skip), p...))
+			var high highParts
+			unpackHighIce(&high, block, skip, x, bx)
+			if !slices.Equal(high[:x], want) {
+				t.Fatalf("%d high parts of %d bits: %v, want %v", x, bx, high[:x], want)
+			}
+			if bx > 8 {
+				continue
+			}
+			var bytes highBytes
+			unpackHighBytesIce(&bytes, block, skip, x, bx)
+			for i, v := range want {
+				if bytes[i] != uint8(v) {
+					t.Fatalf("byte %d of %d high parts of %d bits: %d, want %d", i, x, bx, bytes[i], v)
+				}
 			}
 		}
 	}

@@ -42,7 +42,9 @@ func (f *file) write(name string) {
 func main() {
 	unpackVerticalAVX2().write("zunpack_vertical_avx2_amd64.go")
 	unpackMergeIce().write("zunpack_merge_ice_amd64.go")
+	unpackMergeBytesIce().write("zunpack_merge_bytes_ice_amd64.go")
 	unpackSumIce().write("zdocs_sum_ice_amd64.go")
 	unpackMergeSumIce().write("zdocs_merge_ice_amd64.go")
+	unpackMergeSumBytesIce().write("zdocs_merge_bytes_ice_amd64.go")
 	tables().write("zunpack_tables_amd64.go")
 }

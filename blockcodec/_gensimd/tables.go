@@ -40,5 +40,13 @@ func tables() *file {
 		"uint8", maxBytes4+1, 64, func(b, i int) int { return i/4*b/8 + i%4 })
 	table(f, "horizontalShifts", "horizontalShifts says where in these bytes each value starts.",
 		"uint32", maxBytes4+1, 16, func(b, lane int) int { return lane * b % 8 })
+	table(f, "narrowBytes", "narrowBytes is horizontalBytes for 32 values of at most 8 bits, two bytes each.",
+		"uint8", 9, 64, func(b, i int) int { return i/2*b/8 + i%2 })
+	table(f, "narrowShifts", "narrowShifts says where in these bytes each value starts.",
+		"uint16", 9, 32, func(b, lane int) int { return lane * b % 8 })
+	table(f, "bytesTo32", "bytesTo32 moves each byte of a quarter of 64 into 32 bits, for a mask that zeros the rest.",
+		"uint8", 4, 64, func(q, i int) int { return 16*q + i/4 })
+	table(f, "bytesTo16", "bytesTo16 moves the bytes of a half of 64 into 16 bits: the first sixteen into the\n// low halves of 32 bits, the others into the high ones.",
+		"uint8", 2, 64, func(q, i int) int { return 32*q + 16*(i/2%2) + i/4 })
 	return f
 }
