@@ -79,8 +79,9 @@ type IndexReport struct {
 // far: whole files, which the report counts.
 func Index(ctx context.Context, st *store.Store, paths []string, opts IndexOptions) (IndexReport, error) {
 	opts.ensureDefaults()
-	x := &indexer{st: st, opts: opts, batch: st.NewBatch()}
+	x := &indexer{st: st, opts: opts, cur: newCommitSet(st), spare: newCommitSet(st)}
 	err := x.run(ctx, paths)
+	err = errors.Join(err, x.wait())
 	return x.report, err
 }
 
@@ -91,13 +92,9 @@ type indexer struct {
 	next   uint64             // the doc of the next new file
 	report IndexReport
 
-	batch    *store.Batch
-	postings postingBuffer
-	added    int         // postings of words in the batch
-	fresh    []record    // their postings are in the batch
-	touched  [][2]record // old and new record of a doc, the same content
-	deleted  []uint32    // docs
-	gone     int         // of deleted, those that no new doc replaces
+	cur   *commitSet // being filled
+	spare *commitSet // empty, or being written
+	done  chan error // of the commit under way; nil when there is none
 }
 
 // task is a file to read.
@@ -135,7 +132,7 @@ func (x *indexer) run(ctx context.Context, paths []string) error {
 			if x.opts.Progress != nil {
 				x.opts.Progress(done, len(tasks), bytes)
 			}
-			if len(x.postings.pairs)+x.added < x.opts.BatchPostings {
+			if x.cur.weight() < x.opts.BatchPostings {
 				return nil
 			}
 			return x.commit(store.NoSync)
@@ -143,7 +140,10 @@ func (x *indexer) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	return x.commit(store.Sync)
+	if err := x.commit(store.Sync); err != nil {
+		return err
+	}
+	return x.wait()
 }
 
 // loadRecords reads the records of the files that the store has.
@@ -165,7 +165,7 @@ func (x *indexer) loadRecords() error {
 		x.next = max(x.next, uint64(r.doc)+1)
 		if double := x.old[r.path]; double != nil {
 			// Cannot be, as a batch writes both deletion and addition; heal it.
-			x.deleted = append(x.deleted, double.doc)
+			x.cur.deleted = append(x.cur.deleted, double.doc)
 		}
 		x.old[r.path] = &r
 		return nil
@@ -211,11 +211,11 @@ func (x *indexer) plan(w *walked) []task {
 	for path, old := range x.old {
 		if slices.ContainsFunc(w.roots, under(path)) &&
 			!slices.ContainsFunc(w.failed, func(e *PathError) bool { return covers(e.Path, path) }) {
-			x.deleted = append(x.deleted, old.doc)
-			x.gone++
+			x.cur.deleted = append(x.cur.deleted, old.doc)
+			x.cur.gone++
 		}
 	}
-	slices.Sort(x.deleted) // not in the order of the map
+	slices.Sort(x.cur.deleted) // not in the order of the map
 	return tasks
 }
 
@@ -226,7 +226,7 @@ func (x *indexer) touch(old *record, shown string, mtime int64) {
 	}
 	now := *old
 	now.shown, now.mtime = shown, mtime
-	x.touched = append(x.touched, [2]record{*old, now})
+	x.cur.touched = append(x.cur.touched, [2]record{*old, now})
 }
 
 // take takes in a file that was read.
@@ -235,8 +235,8 @@ func (x *indexer) take(t task, out *scanned) error {
 	switch {
 	case errors.Is(out.err, fs.ErrNotExist), errors.Is(out.err, errTooBig):
 		if t.old != nil {
-			x.deleted = append(x.deleted, t.old.doc)
-			x.gone++
+			x.cur.deleted = append(x.cur.deleted, t.old.doc)
+			x.cur.gone++
 		}
 		if errors.Is(out.err, errTooBig) {
 			x.report.TooBig++
@@ -264,78 +264,40 @@ func (x *indexer) take(t task, out *scanned) error {
 	}
 	x.next++
 	if t.old != nil {
-		x.deleted = append(x.deleted, t.old.doc)
+		x.cur.deleted = append(x.cur.deleted, t.old.doc)
 	}
-	x.fresh = append(x.fresh, r)
-	x.postings.add(r.doc, out.trigrams)
-	for _, w := range out.words {
-		if err := x.batch.Add(w, r.doc); err != nil {
-			return err
-		}
+	x.cur.fresh = append(x.cur.fresh, r)
+	return x.cur.addTerms(r.doc, out)
+}
+
+// commit has what was taken in written, by a goroutine of its own: reading goes on
+// meanwhile. One commit is under way at a time, so that they keep their order.
+func (x *indexer) commit(d store.Durability) error {
+	if err := x.wait(); err != nil {
+		return err
 	}
-	x.added += len(out.words)
-	if out.longWord {
-		return x.batch.Add(longWordsTerm(), r.doc)
+	if x.cur.empty() && x.report.Commits == 0 {
+		return nil
 	}
+	set := x.cur
+	x.cur, x.spare = x.spare, set
+	x.done = make(chan error, 1)
+	go func(done chan<- error) { done <- set.write(d) }(x.done)
 	return nil
 }
 
-// commit writes what was taken in since the last commit.
-func (x *indexer) commit(d store.Durability) error {
-	if len(x.fresh)+len(x.touched)+len(x.deleted) == 0 {
+// wait waits for the commit under way, if there is one, and counts it.
+func (x *indexer) wait() error {
+	if x.done == nil {
 		return nil
 	}
-	b := x.batch
-	// New docs are none of the deleted, so that the order does not matter.
-	if err := b.DeleteDocs(x.deleted...); err != nil {
-		return err
+	err := <-x.done
+	x.done = nil
+	if err == nil {
+		x.spare.count(&x.report)
+		x.spare.reset()
 	}
-	postings := int64(len(x.postings.pairs) + x.added)
-	if err := x.postings.flush(b); err != nil {
-		return err
-	}
-	var term []byte
-	var docs []uint32
-	report := x.report
-	for i := range x.fresh {
-		r := &x.fresh[i]
-		term = r.appendTerm(term[:0])
-		if err := b.Add(term, r.doc); err != nil {
-			return err
-		}
-		if r.kind == kindBinary {
-			report.Binary++
-			continue
-		}
-		docs = append(docs, r.doc)
-		report.Indexed++
-		report.Bytes += r.size
-	}
-	if err := b.Add(allDocsTerm(), docs...); err != nil {
-		return err
-	}
-	for i := range x.touched {
-		was, now := &x.touched[i][0], &x.touched[i][1]
-		if err := b.Remove(was.appendTerm(nil), was.doc); err != nil {
-			return err
-		}
-		if term = now.appendTerm(term[:0]); len(term) > store.MaxTermLen {
-			term = was.appendTerm(term[:0]) // the new name of it is too long
-		}
-		if err := b.Add(term, now.doc); err != nil {
-			return err
-		}
-	}
-	if err := b.Commit(d); err != nil {
-		return err
-	}
-	report.Deleted += x.gone
-	report.Postings += postings
-	report.Commits++
-	x.report = report
-	b.Reset()
-	x.fresh, x.touched, x.deleted, x.gone, x.added = x.fresh[:0], x.touched[:0], x.deleted[:0], 0, 0
-	return nil
+	return err
 }
 
 // eachRecord calls yield for the records whose terms begin with prefix, in the

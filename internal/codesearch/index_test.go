@@ -431,13 +431,13 @@ func FuzzDecodeRecord(f *testing.F) {
 // TestPlanKeepsTheUnknown: what lies below a folder that could not be read is not
 // taken for gone.
 func TestPlanKeepsTheUnknown(t *testing.T) {
-	x := &indexer{old: map[string]*record{}}
+	x := &indexer{old: map[string]*record{}, cur: &commitSet{}}
 	for i, path := range []string{"/r/a", "/r/d/b", "/r/d2/c", "/other/d"} {
 		x.old[path] = &record{doc: uint32(i), kind: kindTrigrams, sourceFile: sourceFile{path: path, shown: path, mtime: 1}}
 	}
 	tasks := x.plan(&walked{roots: []string{"/r"}, failed: []*PathError{{Path: "/r/d", Err: os.ErrPermission}}})
-	if len(tasks) != 0 || !slices.Equal(x.deleted, []uint32{0, 2}) || x.gone != 2 {
-		t.Errorf("tasks %v, deleted %v, gone %d", tasks, x.deleted, x.gone)
+	if len(tasks) != 0 || !slices.Equal(x.cur.deleted, []uint32{0, 2}) || x.cur.gone != 2 {
+		t.Errorf("tasks %v, deleted %v, gone %d", tasks, x.cur.deleted, x.cur.gone)
 	}
 }
 
@@ -455,7 +455,7 @@ func TestTakeFailed(t *testing.T) {
 		{filepath.Join(root, "none"), 0, []uint32{5}, 0},
 		{filepath.Join(root, "file"), 0, []uint32{5}, 1},
 	} {
-		x := &indexer{old: map[string]*record{}, next: 6}
+		x := &indexer{old: map[string]*record{}, cur: &commitSet{}, next: 6}
 		s := newScanner(1, false, 2)
 		old := &record{doc: 5, kind: kindTrigrams}
 		f := sourceFile{path: tt.path}
@@ -463,8 +463,8 @@ func TestTakeFailed(t *testing.T) {
 		if err := x.take(task{f, old}, &out); err != nil {
 			t.Fatal(err)
 		}
-		if len(x.report.Failed) != tt.failed || !slices.Equal(x.deleted, tt.deleted) || x.report.TooBig != tt.tooBig || len(x.fresh) != 0 {
-			t.Errorf("%s: failed %v, deleted %v, report %+v", tt.path, x.report.Failed, x.deleted, x.report)
+		if len(x.report.Failed) != tt.failed || !slices.Equal(x.cur.deleted, tt.deleted) || x.report.TooBig != tt.tooBig || len(x.cur.fresh) != 0 {
+			t.Errorf("%s: failed %v, deleted %v, report %+v", tt.path, x.report.Failed, x.cur.deleted, x.report)
 		}
 	}
 }

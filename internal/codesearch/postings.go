@@ -45,8 +45,8 @@ func (p *postingBuffer) sort() {
 	}
 }
 
-// flush adds all postings to the batch, term by term, and empties the buffer.
-func (p *postingBuffer) flush(b *store.Batch) error {
+// addTo adds all postings to the batch, term by term.
+func (p *postingBuffer) addTo(b *store.Batch) error {
 	p.sort()
 	var term []byte
 	for i := 0; i < len(p.pairs); {
@@ -60,6 +60,5 @@ func (p *postingBuffer) flush(b *store.Batch) error {
 			return err
 		}
 	}
-	p.pairs = p.pairs[:0]
 	return nil
 }
