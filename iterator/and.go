@@ -14,7 +14,7 @@ func And(its ...Iterator) Iterator {
 	case len(its) == 1 && its[0] != nil:
 		return its[0]
 	}
-	op := &and{ins: inputsBySize(its)}
+	op := &and{ins: inputsBySize(its), mem: newScratch()}
 	op.len = op.ins[0].size
 	op.walker.from = op
 	return op
@@ -24,12 +24,10 @@ func And(its ...Iterator) Iterator {
 type and struct {
 	walker
 	ins []input
-	// docs is the memory of a candidate in Docs form: what is left of the docs
-	// in one half is written to the other.
-	docs [2][BlockSize]uint32
-	half int // the half that is to be written next
-	// words is the memory of a candidate in bitset form, made when needed.
-	words []uint64
+	// mem holds a candidate once it was cut down: in Docs form what is left of
+	// one half is written to the other, a bitset is cut down in place.
+	mem  *scratch
+	half int // the half of mem.docs that is to be written next
 	// decided are the docs that no candidate has to be made of any more.
 	decided progress
 	len     uint64
@@ -45,6 +43,7 @@ func (op *and) Err() error { return op.err }
 // Close implements Iterator.
 func (op *and) Close() error {
 	op.close()
+	release(&op.mem)
 	return closeInputs(op.ins)
 }
 

@@ -21,17 +21,14 @@ type candidate struct {
 // takeWords copies the words of the candidate to the memory of the operation, as
 // many as fit.
 func (op *and) takeWords(c *candidate) {
-	if op.words == nil {
-		op.words = make([]uint64, maxWords)
-	}
-	n := copy(op.words, c.Words)
+	n := copy(op.mem.words[:], c.Words)
 	if end := c.Base + uint32(n)<<6 - 1; c.Last > end {
 		// The first word has a bit, so something is left.
 		c.cutAfter(end)
 		c.upTo = end
 		n = len(c.Words)
 	}
-	c.Words = op.words[:n]
+	c.Words = op.mem.words[:n]
 	if !c.tidy() {
 		c.Words[0] &^= lowMask(c.First)
 		c.Words[n-1] &= upToMask(c.Last)
@@ -55,7 +52,7 @@ func (op *and) cut(c *candidate, i int) bool {
 // cutDocs is cut for a candidate in Docs form.
 func (op *and) cutDocs(c *candidate, i int) {
 	b := &op.ins[i].b
-	docs, kept, n := c.Docs, &op.docs[op.half], 0
+	docs, kept, n := c.Docs, &op.mem.docs[op.half], 0
 	for len(docs) > 0 {
 		if !op.reach(i, docs[0]) {
 			c.upTo = math.MaxUint32

@@ -14,7 +14,7 @@ func AndNot(a, b Iterator) Iterator {
 	case b == nil:
 		return a
 	}
-	op := &andNot{len: 0}
+	op := &andNot{mem: newScratch()}
 	if a != nil {
 		op.len = upperBound(a)
 	}
@@ -27,9 +27,7 @@ func AndNot(a, b Iterator) Iterator {
 type andNot struct {
 	walker
 	a, b input
-	docs [BlockSize]uint32
-	// words is the memory of a result in bitset form, made when needed.
-	words []uint64
+	mem  *scratch // holds the result, unless it is a block of a as it is
 	// decided are the docs for which b has been asked: it cannot be asked again.
 	decided progress
 	len     uint64
@@ -45,6 +43,7 @@ func (op *andNot) Err() error { return op.err }
 // Close implements Iterator.
 func (op *andNot) Close() error {
 	op.close()
+	release(&op.mem)
 	return errors.Join(op.a.it.Close(), op.b.it.Close())
 }
 
@@ -102,18 +101,18 @@ func (op *andNot) reachB(from uint32) bool {
 // subtractDocs is subtract for docs.
 func (op *andNot) subtractDocs(out *Block, docs []uint32) (upTo uint32, found bool) {
 	upTo = docs[len(docs)-1]
-	b, n := &op.b.b, 0
+	b, kept, n := &op.b.b, &op.mem.docs[0], 0
 	for len(docs) > 0 && op.reachB(docs[0]) {
 		to := countLE(docs, b.Last)
-		n += lacking(op.docs[n:], docs[:to], b)
+		n += lacking(kept[n:], docs[:to], b)
 		docs = docs[to:]
 	}
 	if op.err != nil {
 		return 0, false
 	}
-	n += copy(op.docs[n:], docs)
+	n += copy(kept[n:], docs)
 	if n > 0 {
-		out.setDocs(op.docs[:n])
+		out.setDocs(kept[:n])
 	}
 	return upTo, n > 0
 }
@@ -147,7 +146,7 @@ func (op *andNot) subtractRun(out *Block, a Block) (upTo uint32, found bool) {
 	// A bitset over the front of the run, as far as it goes.
 	a.Base = a.First &^ 63
 	a.Last = min(a.Last, a.Base|(maxWords<<6-1))
-	a.Words = op.ownWords(int((a.Last-a.Base)>>6) + 1)
+	a.Words = op.mem.words[:(a.Last-a.Base)>>6+1]
 	clear(a.Words)
 	setRange(a.Words, a.First-a.Base, a.Last-a.Base)
 	return op.clearHeld(out, a)
@@ -158,20 +157,12 @@ func (op *andNot) subtractWords(out *Block, a Block) (upTo uint32, found bool) {
 	if len(a.Words) > maxWords {
 		a.cutAfter(a.Base + maxWords<<6 - 1)
 	}
-	words := op.ownWords(len(a.Words))
+	words := op.mem.words[:len(a.Words)]
 	copy(words, a.Words)
 	words[0] &^= lowMask(a.First)
 	words[len(words)-1] &= upToMask(a.Last)
 	a.Words = words
 	return op.clearHeld(out, a)
-}
-
-// ownWords returns n words of memory of the operation.
-func (op *andNot) ownWords(n int) []uint64 {
-	if op.words == nil {
-		op.words = make([]uint64, maxWords)
-	}
-	return op.words[:n]
 }
 
 // clearHeld clears the docs that b holds in a, a bitset in the memory of the

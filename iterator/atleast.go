@@ -35,7 +35,7 @@ func AtLeast(k int, its ...Iterator) Iterator {
 	case k == len(its):
 		return And(its...)
 	}
-	op := &atLeast{k: k, ins: inputsBySize(its)}
+	op := &atLeast{k: k, ins: inputsBySize(its), mem: newScratch()}
 	op.drivers, op.checks = op.ins[:len(its)-(k-1)], op.ins[len(its)-(k-1):]
 	for i := range op.ins {
 		op.len += op.ins[i].size
@@ -53,13 +53,12 @@ type atLeast struct {
 	// Every doc of the result is in one of the drivers, in checks is the rest.
 	drivers, checks []input
 	started         bool
-	// A driver that is not over is either in later, or in now: then its next doc
-	// is in the current window, which ends before nowEnd.
-	later  calendar
+	// A driver that is not over is either in mem.later, or in now: then its next
+	// doc is in the current window, which ends before nowEnd.
 	now    []*input
 	nowEnd uint64
 	win    window
-	docs   [BlockSize]uint32 // the result in Docs form
+	mem    *scratch
 	len    uint64
 	err    error
 }
@@ -73,12 +72,13 @@ func (op *atLeast) Err() error { return op.err }
 // Close implements Iterator.
 func (op *atLeast) Close() error {
 	op.close()
+	release(&op.mem)
 	return closeInputs(op.ins)
 }
 
 // produce implements producer.
 func (op *atLeast) produce(out *Block, from uint32) bool {
-	for !op.win.take(out, from, &op.docs) {
+	for !op.win.take(out, from, &op.mem.docs[0]) {
 		if !op.settle(from) {
 			return false
 		}
@@ -118,7 +118,7 @@ func (op *atLeast) settle(from uint32) bool {
 		}
 	}
 	for len(op.now) == 0 {
-		window, list := op.later.take()
+		window, list := op.mem.later.take()
 		if list == nil {
 			return false
 		}
@@ -150,13 +150,13 @@ func (op *atLeast) enter(in *input) {
 	if uint64(in.b.First) < op.nowEnd {
 		op.now = append(op.now, in)
 	} else {
-		op.later.add(in)
+		op.mem.later.add(in)
 	}
 }
 
 // quietEnd returns the doc from which on inputs that are not in now may have docs.
 func (op *atLeast) quietEnd() uint64 {
-	return max(op.nowEnd, uint64(op.later.bound())<<windowBits)
+	return max(op.nowEnd, uint64(op.mem.later.bound())<<windowBits)
 }
 
 // passOne hands out docs of the block of a single input as they are, when no
@@ -195,14 +195,14 @@ func (op *atLeast) mergeTwo(out *Block) bool {
 	a, b := op.now[0].b.Docs, op.now[1].b.Docs
 	a, b = a[:min(len(a), BlockSize/2)], b[:min(len(b), BlockSize/2)]
 	last := min(a[len(a)-1], b[len(b)-1], uint32(op.quietEnd()-1))
-	out.setDocs(op.docs[:docset.Union(op.docs[:], upToDoc(a, last), upToDoc(b, last))])
+	out.setDocs(op.mem.docs[0][:docset.Union(op.mem.docs[0][:], upToDoc(a, last), upToDoc(b, last))])
 	return true
 }
 
 // fill joins all docs of the current window. It returns false when an input
 // failed.
 func (op *atLeast) fill() bool {
-	op.win.reset(uint32((op.nowEnd-1)>>windowBits), op.k)
+	op.win.reset(&op.mem.words, uint32((op.nowEnd-1)>>windowBits), op.k)
 	for _, in := range op.now {
 		if !op.drain(in) {
 			return false
@@ -234,7 +234,7 @@ func (op *atLeast) drain(in *input) bool {
 			return op.err == nil
 		}
 	}
-	op.later.add(in)
+	op.mem.later.add(in)
 	return true
 }
 

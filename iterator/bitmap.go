@@ -21,7 +21,8 @@ func Exclude(it Iterator, bm *Bitmap) Iterator {
 // ToBitmap returns the docs of it that were not passed yet. It closes it. When
 // the error is not nil the bitmap is nil. The bitmap is the caller's to change.
 func ToBitmap(it Iterator) (*Bitmap, error) {
-	var bb bitmapBuilder
+	bb := bitmapBuilder{mem: newScratch()}
+	defer release(&bb.mem)
 	if err := drain(it, bb.add); err != nil {
 		return nil, err
 	}

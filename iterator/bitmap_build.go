@@ -36,8 +36,9 @@ type bitmapBuilder struct {
 	runs    []byte // one bit a container, as in the format
 	body    []byte
 	win     window // the docs of the last container
-	open    bool   // win holds docs that are not in body
-	hasRuns bool   // there are containers of runs
+	mem     *scratch
+	open    bool // win holds docs that are not in body
+	hasRuns bool // there are containers of runs
 }
 
 // add adds the docs of b, which are after those added before.
@@ -53,7 +54,7 @@ func (bb *bitmapBuilder) add(b *Block) {
 			bb.container(key, containerDocs, true)
 		} else {
 			if !bb.open {
-				bb.win.reset(key, 1)
+				bb.win.reset(&bb.mem.words, key, 1)
 				bb.open = true
 			}
 			bb.win.add(&c, last)

@@ -60,6 +60,19 @@ func (c *calendar) bound() uint32 {
 	return 1 << 16
 }
 
+// clear removes all inputs, wherever they are.
+func (c *calendar) clear() {
+	c.high = 0
+	c.near.clear()
+	c.far.clear()
+}
+
+func (s *slots) clear() {
+	for i, found := s.first(); found; i, found = s.first() {
+		s.take(i)
+	}
+}
+
 func (s *slots) add(i uint32, in *input) {
 	in.link = s.lists[i]
 	s.lists[i] = in

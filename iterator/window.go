@@ -24,7 +24,7 @@ const (
 // a plain OR.
 type window struct {
 	base   uint32 // the first doc, a multiple of 65,536
-	result []uint64
+	result *[maxWords]uint64
 	planes [][]uint64
 	k      int
 	// touched has a bit for each word that is not in the state of the start.
@@ -41,13 +41,14 @@ type window struct {
 // last returns the last doc of the window.
 func (w *window) last() uint32 { return w.base | (1<<windowBits - 1) }
 
-// reset empties the window and moves it. k is the same at every call.
-func (w *window) reset(number uint32, k int) {
+// reset empties the window and moves it. Its result is kept in mem. mem, which
+// may be in any state at the first call, and k are the same at every call.
+func (w *window) reset(mem *[maxWords]uint64, number uint32, k int) {
 	w.base = number << windowBits
 	w.filled = false
 	if w.result == nil {
 		w.k = k
-		w.result = make([]uint64, maxWords)
+		w.result = mem
 		w.planes = make([][]uint64, bits.Len(uint(k-1)))
 		for j := range w.planes {
 			w.planes[j] = make([]uint64, maxWords)
@@ -98,7 +99,7 @@ func (w *window) add(b *Block, last uint32) {
 				theirs = theirs[(b.First-b.Base)>>6:]
 				docset.OrWords(w.result[i:hi], w.result[i:hi], theirs[i-lo:hi-lo])
 			} else {
-				setRange(w.result, i<<6, hi<<6-1)
+				setRange(w.result[:], i<<6, hi<<6-1)
 			}
 			i = hi
 		}
@@ -109,19 +110,33 @@ func (w *window) add(b *Block, last uint32) {
 
 // addDocs is add for docs.
 func (w *window) addDocs(docs []uint32) {
-	if w.k == 1 {
-		result := (*[maxWords]uint64)(w.result)
+	first, last := docs[0], docs[len(docs)-1]
+	switch {
+	case w.k > 1:
 		for _, doc := range docs {
 			i := doc >> 6 % maxWords
-			result[i] |= 1 << (doc & 63)
+			w.bump(i, 1<<(doc&63))
 			w.touched[i>>6] |= 1 << (i & 63)
 		}
-		return
-	}
-	for _, doc := range docs {
-		i := doc >> 6 % maxWords
-		w.bump(i, 1<<(doc&63))
-		w.touched[i>>6] |= 1 << (i & 63)
+	case int(last-first)>>6 < len(docs):
+		// Most words are met, and by more than one doc: they are put together
+		// in a register.
+		setRange(w.touched[:], first>>6%maxWords, last>>6%maxWords)
+		i, x := first>>6%maxWords, uint64(0)
+		for _, doc := range docs {
+			if j := doc >> 6 % maxWords; j != i {
+				w.result[i] |= x
+				i, x = j, 0
+			}
+			x |= 1 << (doc & 63)
+		}
+		w.result[i] |= x
+	default:
+		for _, doc := range docs {
+			i := doc >> 6 % maxWords
+			w.result[i] |= 1 << (doc & 63)
+			w.touched[i>>6] |= 1 << (i & 63)
+		}
 	}
 }
 
