@@ -43,19 +43,32 @@ func (d *Decoder) openBitmap(n int, src []byte, b int) (low, end int, ok bool) {
 	return low, end, true
 }
 
-// loadBitmap reads the bitmap of a block, at most 32 bytes, and counts its bits;
-// what src does not hold is zero.
+// loadBitmap reads the bitmap of a block, 1 to 32 bytes, and counts its bits.
 func loadBitmap(words *bitmapWords, src []byte) (x int) {
-	if len(src) < BlockSize/8 {
-		var buf [BlockSize / 8]byte
-		copy(buf[:], src)
-		src = buf[:]
+	if len(src) == BlockSize/8 {
+		s := (*[BlockSize / 8]byte)(src)
+		w0, w1 := binary.LittleEndian.Uint64(s[0:]), binary.LittleEndian.Uint64(s[8:])
+		w2, w3 := binary.LittleEndian.Uint64(s[16:]), binary.LittleEndian.Uint64(s[24:])
+		words[0], words[1], words[2], words[3] = w0, w1, w2, w3
+		return bits.OnesCount64(w0) + bits.OnesCount64(w1) + bits.OnesCount64(w2) + bits.OnesCount64(w3)
 	}
-	s := (*[BlockSize / 8]byte)(src)
-	w0, w1 := binary.LittleEndian.Uint64(s[0:]), binary.LittleEndian.Uint64(s[8:])
-	w2, w3 := binary.LittleEndian.Uint64(s[16:]), binary.LittleEndian.Uint64(s[24:])
-	words[0], words[1], words[2], words[3] = w0, w1, w2, w3
-	return bits.OnesCount64(w0) + bits.OnesCount64(w1) + bits.OnesCount64(w2) + bits.OnesCount64(w3)
+	*words = bitmapWords{}
+	for i := 0; i < len(src); i += 8 {
+		var w uint64
+		switch rest := len(src) - i; {
+		case rest >= 8:
+			w = binary.LittleEndian.Uint64(src[i:])
+		case len(src) >= 8: // the last eight bytes, less those of the word before
+			w = binary.LittleEndian.Uint64(src[len(src)-8:]) >> (64 - 8*rest)
+		default:
+			for k, c := range src {
+				w |= uint64(c) << (8 * k)
+			}
+		}
+		words[i/8&3] = w
+		x += bits.OnesCount64(w)
+	}
+	return x
 }
 
 // mergeBitmapGo sets the high parts of the values whose bit is set in words.

@@ -2,52 +2,82 @@
 
 package blockcodec
 
-import (
-	"math/bits"
-	"simd/archsimd"
-)
+import "simd/archsimd"
 
 // gatherAVX512 is gatherGo for CPUs with AVX-512: a compare gives sixteen bits of
 // the bitmap, and the same mask packs the high parts together.
 func gatherAVX512(words *bitmapWords, high *highParts, vals []uint32, b int) int {
+	*words = bitmapWords{}
+	// The last values first: copying them is a call, which must not find vector
+	// registers in use.
+	var tail archsimd.Uint32x16 // the zeros that fill up are no exceptions
+	if last := len(vals) % 16; last > 0 {
+		tail = load16AVX512(vals[len(vals)-last:])
+	}
 	shift := archsimd.BroadcastUint32x16(uint32(b))
 	zero := archsimd.BroadcastUint32x16(0)
-	*words = bitmapWords{}
-	x := 0
-	for i := 0; len(vals) > 0; i++ {
-		var v archsimd.Uint32x16
+	x, i := uint64(0), 0
+	for ; len(vals) >= 64; i += 4 {
+		v := (*[64]uint32)(vals)
+		h0 := archsimd.LoadUint32x16Array((*[16]uint32)(v[0:])).ShiftRight(shift)
+		h1 := archsimd.LoadUint32x16Array((*[16]uint32)(v[16:])).ShiftRight(shift)
+		h2 := archsimd.LoadUint32x16Array((*[16]uint32)(v[32:])).ShiftRight(shift)
+		h3 := archsimd.LoadUint32x16Array((*[16]uint32)(v[48:])).ShiftRight(shift)
+		m0, m1, m2, m3 := h0.NotEqual(zero), h1.NotEqual(zero), h2.NotEqual(zero), h3.NotEqual(zero)
+		w := uint64(m0.ToBits()) | uint64(m1.ToBits())<<16 | uint64(m2.ToBits())<<32 | uint64(m3.ToBits())<<48
+		words[i/4&3] = w
+		sums := sums16(w)
+		h0.Compress(m0).StoreArray((*[16]uint32)(high[x&(BlockSize-1):]))
+		h1.Compress(m1).StoreArray((*[16]uint32)(high[(x+sums&0xffff)&(BlockSize-1):]))
+		h2.Compress(m2).StoreArray((*[16]uint32)(high[(x+sums>>16&0xffff)&(BlockSize-1):]))
+		h3.Compress(m3).StoreArray((*[16]uint32)(high[(x+sums>>32&0xffff)&(BlockSize-1):]))
+		x += sums >> 48
+		vals = vals[64:]
+	}
+	for ; len(vals) > 0; i++ {
+		v := tail
 		if len(vals) >= 16 {
 			v = archsimd.LoadUint32x16Array((*[16]uint32)(vals))
-			vals = vals[16:]
-		} else { // the zeros that fill up are no exceptions
-			v = load16AVX512(vals)
-			vals = nil
 		}
+		vals = vals[min(16, len(vals)):]
 		h := v.ShiftRight(shift)
 		m := h.NotEqual(zero)
 		h.Compress(m).StoreArray((*[16]uint32)(high[x&(BlockSize-1):]))
-		set := m.ToBits()
-		words[i/4&3] |= uint64(set) << (i % 4 * 16)
-		x += bits.OnesCount16(set)
+		set := uint64(m.ToBits())
+		words[i/4&3] |= set << (i % 4 * 16)
+		x += sums16(set) >> 48
 	}
 	archsimd.ClearAVXUpperBits()
-	return x
+	return int(x)
 }
 
 // countAtLeastAVX512 is countAtLeastGo for CPUs with AVX-512.
 func countAtLeastAVX512(vals []uint32, limit uint32) int {
-	l := archsimd.BroadcastUint32x16(limit)
-	c := 0
-	for len(vals) >= 16 {
-		v := archsimd.LoadUint32x16Array((*[16]uint32)(vals))
-		c += bits.OnesCount16(v.GreaterEqual(l).ToBits())
-		vals = vals[16:]
+	var tail archsimd.Uint32x16 // zeros fill up, which are below any limit
+	if last := len(vals) % 16; last > 0 {
+		tail = load16AVX512(vals[len(vals)-last:])
 	}
-	if len(vals) > 0 { // zeros fill up, which are below any limit
-		c += bits.OnesCount16(load16AVX512(vals).GreaterEqual(l).ToBits())
+	l := archsimd.BroadcastUint32x16(limit)
+	c := uint64(0)
+	for len(vals) >= 64 {
+		v := (*[64]uint32)(vals)
+		m0 := archsimd.LoadUint32x16Array((*[16]uint32)(v[0:])).GreaterEqual(l).ToBits()
+		m1 := archsimd.LoadUint32x16Array((*[16]uint32)(v[16:])).GreaterEqual(l).ToBits()
+		m2 := archsimd.LoadUint32x16Array((*[16]uint32)(v[32:])).GreaterEqual(l).ToBits()
+		m3 := archsimd.LoadUint32x16Array((*[16]uint32)(v[48:])).GreaterEqual(l).ToBits()
+		c += sums16(uint64(m0)|uint64(m1)<<16|uint64(m2)<<32|uint64(m3)<<48) >> 48
+		vals = vals[64:]
+	}
+	for len(vals) > 0 {
+		v := tail
+		if len(vals) >= 16 {
+			v = archsimd.LoadUint32x16Array((*[16]uint32)(vals))
+		}
+		c += sums16(uint64(v.GreaterEqual(l).ToBits())) >> 48
+		vals = vals[min(16, len(vals)):]
 	}
 	archsimd.ClearAVXUpperBits()
-	return c
+	return int(c)
 }
 
 // allEqualAVX512 is allEqualGo for CPUs with AVX-512.

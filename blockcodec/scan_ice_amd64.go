@@ -33,20 +33,24 @@ var (
 // 8x8 matrix of bits, which one affine transform turns over, so that counting the
 // ones of a byte counts one bit of eight values.
 func scanIce(vals []uint32, cnt *counts) (w int) {
+	// The last values first: copying them is a call, which must not find vector
+	// registers in use. The zeros that fill up have masks of no bits.
+	var tail archsimd.Uint32x16
+	if last := len(vals) % 16; last > 0 {
+		tail = load16AVX512(vals[len(vals)-last:])
+	}
 	ones := archsimd.BroadcastUint32x16(^uint32(0))
 	columns := archsimd.LoadUint8x64Array(&byteColumns)
 	unit := archsimd.BroadcastUint64x8(0x8040201008040201).ReshapeToUint8s()
 	var sum archsimd.Uint8x64 // at most 16*8 a byte
-	for len(vals) >= 16 {
-		v := archsimd.LoadUint32x16Array((*[16]uint32)(vals))
+	for len(vals) > 0 {
+		v := tail
+		if len(vals) >= 16 {
+			v = archsimd.LoadUint32x16Array((*[16]uint32)(vals))
+		}
 		m := ones.ShiftRight(v.LeadingZeros()).ReshapeToUint8s().Permute(columns)
 		sum = sum.Add(unit.GaloisFieldAffineTransform(m.ReshapeToUint64s(), 0).OnesCount())
-		vals = vals[16:]
-	}
-	if len(vals) > 0 { // the zeros that fill up have masks of no bits
-		v := load16AVX512(vals)
-		m := ones.ShiftRight(v.LeadingZeros()).ReshapeToUint8s().Permute(columns)
-		sum = sum.Add(unit.GaloisFieldAffineTransform(m.ReshapeToUint64s(), 0).OnesCount())
+		vals = vals[min(16, len(vals)):]
 	}
 	// Each significance has two matrices a vector: the even and the odd eight bytes.
 	halves := sum.ReshapeToUint64s().Permute(archsimd.LoadUint64x8Array(&evenOdd)).ReshapeToUint8s()
