@@ -111,8 +111,9 @@ type highParts [BlockSize + 16]uint32
 // A Decoder unpacks blocks. The zero value is ready. It holds scratch space, so
 // one goroutine uses it at a time.
 type Decoder struct {
-	high  highParts
-	words bitmapWords
+	high   highParts
+	narrow bool // the high parts are in bytes, as some kernels want them
+	words  bitmapWords
 }
 
 // DecodeBlock decodes a block of len(dst) values (0..256, more panics) from the

@@ -63,7 +63,7 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 		if !ok {
 			return 0, false
 		}
-		unpackMergeSum(dst, src[2:2+packedLen(n, b)], b, bx, &d.words, &d.high, base)
+		unpackMergeSum(dst, src[2:2+packedLen(n, b)], b, bx, &d.words, &d.high, d.narrow, base)
 		width = b + bx
 
 	case typeBitmap:
@@ -73,7 +73,7 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 			return 0, false
 		}
 		bx := int(src[1])
-		unpackMergeSum(dst, src[low:consumed], b, bx, &d.words, &d.high, base)
+		unpackMergeSum(dst, src[low:consumed], b, bx, &d.words, &d.high, d.narrow, base)
 		width = b + bx
 
 	case typeConstant:

@@ -15,7 +15,7 @@ func (d *Decoder) decodeBitmap(dst []uint32, src []byte, b int) (consumed int, o
 	if !ok {
 		return 0, false
 	}
-	unpackMerge(dst, src[low:end], b, &d.words, &d.high)
+	unpackMerge(dst, src[low:end], b, &d.words, &d.high, d.narrow)
 	return end, true
 }
 
@@ -39,7 +39,7 @@ func (d *Decoder) openBitmap(n int, src []byte, b int) (low, end int, ok bool) {
 	if len(src) < end {
 		return 0, 0, false
 	}
-	unpackHigh(&d.high, src[:end], 2+mapLen, x, bx)
+	d.narrow = unpackHigh(&d.high, src[:end], 2+mapLen, n, x, bx)
 	return low, end, true
 }
 

@@ -2,6 +2,8 @@
 
 package blockcodec
 
+import "unsafe"
+
 // Kernels says which kernels run on this machine: "portable", "avx2", "avx512" or
 // "avx512+vbmi+vbmi2+gfni+bitalg".
 func Kernels() string {
@@ -49,13 +51,36 @@ func unpackHorizontal(dst []uint32, src []byte, b int) {
 	}
 }
 
-// unpackHigh unpacks x high parts of bx bits, which begin at block[skip].
-func unpackHigh(high *highParts, block []byte, skip, x, bx int) {
-	if hasIce {
+// asBytes is the memory of high for kernels that hold narrow high parts in bytes.
+func asBytes(high *highParts) *highBytes { return (*highBytes)(unsafe.Pointer(high)) }
+
+// unpackHigh unpacks x high parts of bx bits of a block of n values, which begin
+// at block[skip]. It says whether it left them in bytes, asBytes.
+func unpackHigh(high *highParts, block []byte, skip, n, x, bx int) (narrow bool) {
+	switch {
+	case hasIce && n == BlockSize && bx <= 8 && len(block) < 64: // always 34 bytes at least
+		unpackFewBytesIce(asBytes(high), block, skip, x, bx)
+		return true
+	case hasIce && n == BlockSize && bx <= 8:
+		unpackHighBytesIce(asBytes(high), block, skip, x, bx)
+		return true
+	case hasIce:
 		unpackHighIce(high, block, skip, x, bx)
-		return
+	default:
+		unpackHorizontal(high[:x], block[skip:], bx)
 	}
-	unpackHorizontal(high[:x], block[skip:], bx)
+	return false
+}
+
+// setHigh makes codes, high parts of a byte each, those of a block of n values.
+// It says whether it left them in bytes, asBytes.
+func setHigh(high *highParts, codes []byte, n int) (narrow bool) {
+	if hasIce && n == BlockSize {
+		copy(asBytes(high)[:], codes)
+		return true
+	}
+	widen(high, codes)
+	return false
 }
 
 func packHorizontal(dst []byte, vals []uint32, b int) { packHorizontalGo(dst, vals, b) }
@@ -96,9 +121,13 @@ func countAtLeast(vals []uint32, limit uint32) int {
 	return countAtLeastGo(vals, limit)
 }
 
-func unpackMerge(dst []uint32, src []byte, b int, words *bitmapWords, high *highParts) {
+func unpackMerge(dst []uint32, src []byte, b int, words *bitmapWords, high *highParts, narrow bool) {
 	if hasIce && len(dst) == BlockSize && b < 32 {
-		unpackMergeIce((*[BlockSize]uint32)(dst), src, b, words, high)
+		if narrow {
+			unpackMergeBytesIce((*[BlockSize]uint32)(dst), src, b, words, asBytes(high))
+		} else {
+			unpackMergeIce((*[BlockSize]uint32)(dst), src, b, words, high)
+		}
 		return
 	}
 	unpack(dst, src, b)
@@ -147,15 +176,19 @@ func unpackSum(dst []uint32, src []byte, b int, base uint32) {
 	sumGaps(dst, base)
 }
 
-func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, high *highParts, base uint32) {
+func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, high *highParts, narrow bool, base uint32) {
 	switch {
 	case hasIce && len(dst) == BlockSize && b+bx <= maxWideBits:
-		unpackMergeSumIce((*[BlockSize]uint32)(dst), src, b, words, high, base)
+		if narrow {
+			unpackMergeSumBytesIce((*[BlockSize]uint32)(dst), src, b, words, asBytes(high), base)
+		} else {
+			unpackMergeSumIce((*[BlockSize]uint32)(dst), src, b, words, high, base)
+		}
 	case hasAVX512 && len(dst) != BlockSize:
 		unpack(dst, src, b)
 		mergeSumAVX512(dst, words, high, b, base)
 	default:
-		unpackMerge(dst, src, b, words, high)
+		unpackMerge(dst, src, b, words, high, narrow)
 		sumGaps(dst, base)
 	}
 }

@@ -15,8 +15,14 @@ func unpack(dst []uint32, src []byte, b int) {
 	unpackVerticalGo((*[BlockSize]uint32)(dst), src, b)
 }
 
-func unpackHigh(high *highParts, block []byte, skip, x, bx int) {
+func unpackHigh(high *highParts, block []byte, skip, n, x, bx int) (narrow bool) {
 	unpackHorizontalGo(high[:x], block[skip:], bx)
+	return false
+}
+
+func setHigh(high *highParts, codes []byte, n int) (narrow bool) {
+	widen(high, codes)
+	return false
 }
 
 func packVertical(dst []byte, src *[BlockSize]uint32, b int) { packVerticalGo(dst, src, b) }
@@ -33,7 +39,7 @@ func allEqual(vals []uint32) bool { return allEqualGo(vals) }
 
 func countAtLeast(vals []uint32, limit uint32) int { return countAtLeastGo(vals, limit) }
 
-func unpackMerge(dst []uint32, src []byte, b int, words *bitmapWords, high *highParts) {
+func unpackMerge(dst []uint32, src []byte, b int, words *bitmapWords, high *highParts, narrow bool) {
 	unpack(dst, src, b)
 	mergeBitmapGo(dst, words, high, b)
 }
@@ -51,8 +57,8 @@ func unpackSum(dst []uint32, src []byte, b int, base uint32) {
 	sumGapsGo(dst, base)
 }
 
-func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, high *highParts, base uint32) {
-	unpackMerge(dst, src, b, words, high)
+func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, high *highParts, narrow bool, base uint32) {
+	unpackMerge(dst, src, b, words, high, narrow)
 	sumGapsGo(dst, base)
 }
 

@@ -86,3 +86,19 @@ func unpackFewIce(high *highParts, src []byte, skip, x, bx int) {
 	}
 	archsimd.ClearAVXUpperBits()
 }
+
+// unpackFewBytesIce is unpackFewIce for high parts of at most 8 bits, into bytes.
+func unpackFewBytesIce(high *highBytes, src []byte, skip, x, bx int) {
+	window := archsimd.Uint8x64{}.SetHi(archsimd.LoadUint8x32Array((*[32]byte)(src[len(src)-32:])))
+	index := archsimd.LoadUint8x64Array(&narrowBytes[bx]).
+		Add(archsimd.BroadcastUint8x64(uint8(skip + 64 - len(src))))
+	step := archsimd.BroadcastUint8x64(uint8(4 * bx))
+	right := archsimd.LoadUint16x32Array(&narrowShifts[bx])
+	mask := archsimd.BroadcastUint16x32(1<<bx - 1)
+	for j := 0; j < x; j += 32 {
+		window.Permute(index).ReshapeToUint16s().ShiftRight(right).And(mask).
+			TruncToUint8().StoreArray((*[32]uint8)(high[j&(BlockSize-1):]))
+		index = index.Add(step)
+	}
+	archsimd.ClearAVXUpperBits()
+}

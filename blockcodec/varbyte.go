@@ -258,16 +258,28 @@ func (d *Decoder) openVariableByte(n int, src []byte, b int) (bx, end int, ok bo
 	}
 	end = low + x
 	if codes := src[low:]; oneByteCodes(codes, x) {
-		widen(&d.high, codes[:x])
+		d.narrow = setHigh(&d.high, codes[:x], n)
+		bx = widthOf(codes[:x])
 	} else {
 		c, ok := variableByte(d.high[:x], codes)
 		end += c - x
 		if !ok || len(src) < end+x {
 			return 0, 0, false
 		}
+		d.narrow = false
+		bx = widthOf(d.high[:x])
 	}
-	bx, ok = setPositions(&d.words, &d.high, src[end:end+x], n)
+	ok = setPositions(&d.words, src[end:end+x], n)
 	return bx, end + x, ok && b+bx <= 32
+}
+
+// widthOf is the width of the widest of vals.
+func widthOf[T byte | uint32](vals []T) int {
+	var or T
+	for _, v := range vals {
+		or |= v
+	}
+	return bits.Len32(uint32(or))
 }
 
 // widen sets high to the bytes of src.
@@ -277,17 +289,15 @@ func widen(high *highParts, src []byte) {
 	}
 }
 
-// setPositions sets the bits of words that at names, and returns the width of the
-// widest of as many high parts. It is false unless at rises strictly below n.
-func setPositions(words *bitmapWords, high *highParts, at []byte, n int) (bx int, ok bool) {
+// setPositions sets the bits of words that at names. It is false unless at rises
+// strictly below n.
+func setPositions(words *bitmapWords, at []byte, n int) bool {
 	*words = bitmapWords{}
 	last, bad := -1, 0
-	var or uint32
-	for i, p := range at {
-		or |= high[i&(BlockSize-1)]
+	for _, p := range at {
 		bad |= int(p) - last - 1 // negative when p <= last
 		last = int(p)
 		words[p/64] |= 1 << (p % 64)
 	}
-	return bits.Len32(or), bad >= 0 && last < n
+	return bad >= 0 && last < n
 }
