@@ -3,6 +3,7 @@ package iterator
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
@@ -32,12 +33,11 @@ const (
 // the portable format, which Roaring then reads in place.
 type bitmapBuilder struct {
 	heads   []byte // key and docs-1 of each container
-	ends    []int  // end of each container in body
+	ends    []int  // end of each container in mem.bytes, the containers
 	runs    []byte // one bit a container, as in the format
-	body    []byte
 	win     window // the docs of the last container
 	mem     *scratch
-	open    bool // win holds docs that are not in body
+	open    bool // win holds docs that are not in mem.bytes
 	hasRuns bool // there are containers of runs
 }
 
@@ -50,7 +50,7 @@ func (bb *bitmapBuilder) add(b *Block) {
 			bb.flush()
 		}
 		if c.Docs == nil && c.Words == nil && last-c.First == containerDocs-1 {
-			bb.body = append(bb.body, 1, 0, 0, 0, 0xff, 0xff)
+			bb.mem.bytes = append(bb.mem.bytes, 1, 0, 0, 0, 0xff, 0xff)
 			bb.container(key, containerDocs, true)
 		} else {
 			if !bb.open {
@@ -71,26 +71,28 @@ func (bb *bitmapBuilder) flush() {
 	bb.open = false
 	bb.win.close()
 	if bb.win.count > maxArray {
-		for _, x := range bb.win.result {
-			bb.body = binary.LittleEndian.AppendUint64(bb.body, x)
+		n := len(bb.mem.bytes)
+		bb.mem.bytes = slices.Grow(bb.mem.bytes, 8*maxWords)[:n+8*maxWords]
+		for i, x := range bb.win.result {
+			binary.LittleEndian.PutUint64(bb.mem.bytes[n+8*i:], x)
 		}
 	} else {
 		for i, found := bb.win.nextTouched(0); found; i, found = bb.win.nextTouched(i + 1) {
 			for x := bb.win.result[i]; x != 0; x &= x - 1 {
 				doc := i<<6 | uint32(bits.TrailingZeros64(x))
-				bb.body = binary.LittleEndian.AppendUint16(bb.body, uint16(doc))
+				bb.mem.bytes = binary.LittleEndian.AppendUint16(bb.mem.bytes, uint16(doc))
 			}
 		}
 	}
 	bb.container(bb.win.base>>windowBits, bb.win.count, false)
 }
 
-// container notes the head of the container at the end of body.
+// container notes the head of the container at the end of mem.bytes.
 func (bb *bitmapBuilder) container(key uint32, docs int, runs bool) {
 	i := len(bb.ends)
 	bb.heads = binary.LittleEndian.AppendUint16(bb.heads, uint16(key))
 	bb.heads = binary.LittleEndian.AppendUint16(bb.heads, uint16(docs-1))
-	bb.ends = append(bb.ends, len(bb.body))
+	bb.ends = append(bb.ends, len(bb.mem.bytes))
 	if i%8 == 0 {
 		bb.runs = append(bb.runs, 0)
 	}
@@ -110,7 +112,7 @@ func (bb *bitmapBuilder) bitmap() (*Bitmap, error) {
 	if n == 0 {
 		return bm, nil
 	}
-	buf := make([]byte, 0, 8+len(bb.runs)+8*n+len(bb.body))
+	buf := make([]byte, 0, 8+len(bb.runs)+8*n+len(bb.mem.bytes))
 	if bb.hasRuns {
 		buf = binary.LittleEndian.AppendUint16(buf, runCookie)
 		buf = binary.LittleEndian.AppendUint16(buf, uint16(n-1))
@@ -128,7 +130,7 @@ func (bb *bitmapBuilder) bitmap() (*Bitmap, error) {
 			start = end
 		}
 	}
-	buf = append(buf, bb.body...)
+	buf = append(buf, bb.mem.bytes...)
 	_, err := bm.FromBuffer(buf)
 	return bm, err
 }

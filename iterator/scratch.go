@@ -8,7 +8,11 @@ type scratch struct {
 	docs  [2][BlockSize]uint32
 	words [maxWords]uint64
 	later calendar // empty between uses
+	bytes []byte   // of bitmapBuilder, at most maxKept between uses
 }
+
+// maxKept is the largest number of bytes that are kept for another use.
+const maxKept = 256 << 10
 
 // scratchPool holds what closed operations have left.
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
@@ -23,6 +27,9 @@ func release(s **scratch) {
 		return
 	}
 	(*s).later.clear()
+	if (*s).bytes = (*s).bytes[:0]; cap((*s).bytes) > maxKept {
+		(*s).bytes = nil
+	}
 	scratchPool.Put(*s)
 	*s = nil
 }

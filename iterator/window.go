@@ -27,6 +27,7 @@ type window struct {
 	result *[maxWords]uint64
 	planes [][]uint64
 	k      int
+	row    *[maxWords]uint64 // of addDocs for k > 1, all zero between calls
 	// touched has a bit for each word that is not in the state of the start.
 	// Sparse windows are read and cleared through it.
 	touched [maxWords / 64]uint64
@@ -52,6 +53,9 @@ func (w *window) reset(mem *[maxWords]uint64, number uint32, k int) {
 		w.planes = make([][]uint64, bits.Len(uint(k-1)))
 		for j := range w.planes {
 			w.planes[j] = make([]uint64, maxWords)
+		}
+		if k > 1 {
+			w.row = new([maxWords]uint64)
 		}
 		w.clearWords(0, maxWords)
 		return
@@ -108,35 +112,49 @@ func (w *window) add(b *Block, last uint32) {
 	setRange(w.touched[:], lo, hi)
 }
 
+// spreadWords is how many words there may be between two docs on average for the
+// docs to be spread over a bitset before they are counted.
+const spreadWords = 2
+
 // addDocs is add for docs.
 func (w *window) addDocs(docs []uint32) {
 	first, last := docs[0], docs[len(docs)-1]
-	switch {
-	case w.k > 1:
+	if int(last-first)>>6 >= spreadWords*len(docs) {
 		for _, doc := range docs {
 			i := doc >> 6 % maxWords
+			w.touched[i>>6] |= 1 << (i & 63)
 			w.bump(i, 1<<(doc&63))
-			w.touched[i>>6] |= 1 << (i & 63)
 		}
-	case int(last-first)>>6 < len(docs):
-		// Most words are met, and by more than one doc: they are put together
-		// in a register.
-		setRange(w.touched[:], first>>6%maxWords, last>>6%maxWords)
-		i, x := first>>6%maxWords, uint64(0)
-		for _, doc := range docs {
-			if j := doc >> 6 % maxWords; j != i {
-				w.result[i] |= x
-				i, x = j, 0
-			}
-			x |= 1 << (doc & 63)
-		}
-		w.result[i] |= x
-	default:
-		for _, doc := range docs {
-			i := doc >> 6 % maxWords
-			w.result[i] |= 1 << (doc & 63)
-			w.touched[i>>6] |= 1 << (i & 63)
-		}
+		return
+	}
+	lo, hi := first>>6%maxWords, last>>6%maxWords
+	setRange(w.touched[:], lo, hi)
+	if w.k == 1 {
+		spread(w.result, docs)
+		return
+	}
+	spread(w.row, docs)
+	for i := lo; i <= hi; i++ {
+		w.bump(i, w.row[i])
+	}
+	clear(w.row[lo : hi+1])
+}
+
+// spread sets the bits of docs in dst, a bitset over their window. Docs that are
+// close together meet the same word, and each waits for the one before: so four
+// rows are done at a time.
+func spread(dst *[maxWords]uint64, docs []uint32) {
+	q := len(docs) / 4
+	r0, r1, r2, r3 := docs[:q], docs[q:][:q], docs[2*q:][:q], docs[3*q:]
+	for j := range q {
+		a, b, c, d := r0[j], r1[j], r2[j], r3[j]
+		dst[a>>6%maxWords] |= 1 << (a & 63)
+		dst[b>>6%maxWords] |= 1 << (b & 63)
+		dst[c>>6%maxWords] |= 1 << (c & 63)
+		dst[d>>6%maxWords] |= 1 << (d & 63)
+	}
+	for _, doc := range r3[q:] {
+		dst[doc>>6%maxWords] |= 1 << (doc & 63)
 	}
 }
 
