@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
@@ -67,11 +68,13 @@ func (r *crashRun) run(t *testing.T, seed uint64) {
 	}
 }
 
+var crashRounds = flag.Int("crashrounds", 24, "rounds of TestCrash, each with another seed")
+
 // TestCrash takes the image of a crash before a random operation of the file
 // system, with none, half or all of what was not synced, and opens it: what was
 // promised must be there, as one of the states between two commits, and sound.
 func TestCrash(t *testing.T) {
-	rounds := 30
+	rounds := *crashRounds
 	if testing.Short() {
 		rounds = 8
 	}

@@ -257,6 +257,8 @@ func TestDamagedStructure(t *testing.T) {
 		{"generation record", [][2][]byte{{keyGeneration, []byte{1}}}, false},
 		{"deleted docs that are none", [][2][]byte{{deletedKey(1, 0), []byte("x")}}, false},
 		{"deleted docs of another piece", [][2][]byte{{deletedKey(1, 3), mustPiece(5)}}, false},
+		{"deleted docs of 65536 containers", [][2][]byte{{deletedKey(1, 0), []byte("\x3a\x30\x00\x00\x00\x00\x01\x00")}}, false},
+		{"deleted docs of 65536 containers with runs", [][2][]byte{{deletedKey(1, 0), []byte("\x3b\x30\xff\xff\x00\x00\x00\x00")}}, false},
 		{"deleted docs with bytes left over", [][2][]byte{{deletedKey(1, 0), append(mustPiece(5), 0)}}, false},
 		{"deleted docs of the future", [][2][]byte{{deletedKey(77, 0), mustPiece(5)}}, false},
 	} {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,6 +59,10 @@ func pieceOf(key []byte) uint16 {
 // parsePiece reads the stored form of a piece and checks all of it: Roaring
 // itself does not, and a bitmap that is not sound would answer wrongly later.
 func parsePiece(number uint16, value []byte) (*iterator.Bitmap, error) {
+	// Roaring allocates for as many containers as the head claims, up to 2^16.
+	if n := containers(value); n > 1<<(pieceBits-16) {
+		return nil, corruptf("deleted docs: %d containers in one piece", n)
+	}
 	bm := new(iterator.Bitmap)
 	if err := bm.UnmarshalBinary(value); err != nil {
 		return nil, fmt.Errorf("%w: deleted docs: %w", ErrCorrupt, err)
@@ -75,6 +80,22 @@ func parsePiece(number uint16, value []byte) (*iterator.Bitmap, error) {
 		return nil, corruptf("deleted docs: %d..%d are not of piece %d", bm.Minimum(), bm.Maximum(), number)
 	}
 	return bm, nil
+}
+
+// containers returns the number of containers that the head of a bitmap in
+// Roaring's portable form claims, 0 when there is no such head.
+func containers(b []byte) uint32 {
+	const plain, withRuns = 12346, 12347 // the two cookies
+	if len(b) < 8 {
+		return 0
+	}
+	switch cookie := binary.LittleEndian.Uint32(b); {
+	case cookie == plain:
+		return binary.LittleEndian.Uint32(b[4:])
+	case cookie&0xffff == withRuns:
+		return cookie>>16 + 1
+	}
+	return 0
 }
 
 // deletions are the deleted docs of all generations that have some. It never
