@@ -10,7 +10,13 @@ import (
 
 func openMem(t testing.TB) *Store {
 	t.Helper()
-	st, err := Open("db", &Options{fs: vfs.NewMem()})
+	return openMemOpts(t, Options{})
+}
+
+func openMemOpts(t testing.TB, opts Options) *Store {
+	t.Helper()
+	opts.fs = vfs.NewMem()
+	st, err := Open("db", &opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ type shardResult struct {
 // is lost by an interruption and that a copy of it fits anywhere; large enough
 // that tables are full.
 const (
-	shardBytes = 64 << 20
-	shardTerms = 1 << 18
+	defaultShardBytes = 64 << 20
+	shardTerms        = 1 << 18
 )
 
 // plan walks all keys, without the values of segments, and cuts the terms into
@@ -51,7 +51,7 @@ func (c *compactor) plan(sn *Snapshot) ([]*shard, error) {
 		}
 		sh.terms++
 		sh.bytes += size
-		if sh.bytes >= shardBytes || sh.terms >= shardTerms {
+		if sh.bytes >= c.st.opts.shardBytes || sh.terms >= shardTerms {
 			sh.upper = appendTermEnd(nil, prefix)
 			shards = append(shards, sh)
 			sh = &shard{lower: sh.upper}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +57,9 @@ func (c *compactor) try(ctx context.Context, sh *shard, exclusive bool) (done bo
 		return false, err
 	}
 	for _, p := range b.parts {
+		if bytes.Equal(p.lower, p.upper) {
+			continue // nothing lies between two damaged terms, or one and the end
+		}
 		// Not to be interrupted: it is quick, and half-known outcomes are bad.
 		if err := p.tables.replace(context.WithoutCancel(ctx), p.lower, p.upper); err != nil {
 			return false, err

@@ -22,7 +22,7 @@ func TestConcurrent(t *testing.T) {
 		writers, readers, commits = 4, 8, 40
 	}
 	const terms = 5
-	st, err := Open("db", &Options{fs: vfs.NewMem(), MemTableSize: 256 << 10})
+	st, err := Open("db", &Options{fs: vfs.NewMem(), MemTableSize: 256 << 10, shardBytes: 32 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func readEqual(st *Store, term func(w, i int) []byte, w, terms int) (uint64, err
 // store; nothing is lost and nothing hangs.
 func TestCompactCancelled(t *testing.T) {
 	fs := vfs.NewMem()
-	st, err := Open("db", &Options{fs: fs})
+	st, err := Open("db", &Options{fs: fs, shardBytes: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}

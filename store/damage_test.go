@@ -38,8 +38,10 @@ func storedValues(t testing.TB, st *Store, term string) []storedValue {
 
 // damagedStore has the terms good0, bad and good1, each with a level 1 of several
 // segments, a level 0 of postings and of tombstones, and deleted docs.
-func damagedStore(t testing.TB, long int) *Store {
-	st := openMem(t)
+func damagedStore(t testing.TB, long int) *Store { return damagedStoreOpts(t, long, Options{}) }
+
+func damagedStoreOpts(t testing.TB, long int, opts Options) *Store {
+	st := openMemOpts(t, opts)
 	terms := []string{"bad", "good0", "good1"}
 	commit(t, st, func(b *Batch) error {
 		for _, term := range terms {
@@ -187,6 +189,33 @@ func TestDamageRepaired(t *testing.T) {
 	}
 	if got := postings(t, snapshot(t, st), "bad"); !slices.Equal(got, want) {
 		t.Fatalf("list is %s, want %s", brief(got), brief(want))
+	}
+}
+
+// TestDamageAtShardEdges has a shard for each term, so that the damaged one begins
+// and ends its own, beside damage that is in no term.
+func TestDamageAtShardEdges(t *testing.T) {
+	st := damagedStoreOpts(t, 60000, Options{shardBytes: 1})
+	for _, v := range storedValues(t, st, "bad")[:2] {
+		setKey(t, st, v.key, nil)
+		setKey(t, st, []byte{spacePostings, 'b', 'a', 'd'}, nil) // ends where term "bad" begins
+		setKey(t, st, []byte{spacePostings, 1, 9, 0}, nil)       // a bad escape
+		setKey(t, st, []byte{spacePostings, 0xff, 0xff, 0xff}, nil)
+		commit(t, st, func(b *Batch) error { return b.Add([]byte("good1"), 7) })
+		stats, err := st.Compact(context.Background(), CompactOptions{})
+		if err != nil || len(stats.Corrupt) != 4 {
+			t.Fatalf("Compact: %v, %v", err, stats.Corrupt)
+		}
+		setKey(t, st, v.key, v.value)
+		sn := snapshot(t, st)
+		for _, term := range []string{"bad", "good0", "good1"} {
+			if got := postings(t, sn, term); len(got) < 60000 || !slices.Contains(got, 7) && term == "good1" {
+				t.Errorf("%q has %d docs", term, len(got))
+			}
+		}
+		if err := sn.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

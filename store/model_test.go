@@ -200,7 +200,12 @@ func runModel(t *testing.T, seed uint64, steps int) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	fs := vfs.NewMem()
 	opts := func() *Options {
-		return &Options{fs: fs, CacheSize: 1 << 20, MemTableSize: 64 << 10 << rng.IntN(6)}
+		return &Options{
+			fs:           fs,
+			CacheSize:    1 << 20,
+			MemTableSize: 64 << 10 << rng.IntN(6),
+			shardBytes:   1 << (4 * rng.IntN(7)), // from one term to all
+		}
 	}
 	st, err := Open("db", opts())
 	if err != nil {

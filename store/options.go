@@ -34,8 +34,10 @@ type Options struct {
 	// damage, slow disks; its routine at level Debug. nil discards it.
 	Logger *slog.Logger
 
-	// fs is the file system; nil means the real one. Tests set it.
-	fs vfs.FS
+	// Tests set these. fs is the file system, nil means the real one; shardBytes is
+	// the size of a shard of Compact, 0 means the usual one.
+	fs         vfs.FS
+	shardBytes uint64
 }
 
 // EnsureDefaults sets every field that is zero to its default.
@@ -48,6 +50,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.shardBytes == 0 {
+		o.shardBytes = defaultShardBytes
 	}
 	if o.fs == nil {
 		o.fs = privateFS{vfs.Default}
