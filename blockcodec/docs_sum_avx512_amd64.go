@@ -20,26 +20,41 @@ func sumGapsAVX512(dst []uint32, base uint32) {
 	last := archsimd.BroadcastUint32x16(15)
 	ones := archsimd.BroadcastUint32x16(1<<32 - 1)
 	carry := archsimd.BroadcastUint32x16(base - 1)
-	for i := 0; i < len(dst); i += 16 {
-		var x archsimd.Uint32x16
-		if len(dst)-i >= 16 {
-			x = archsimd.LoadUint32x16Array((*[16]uint32)(dst[i : i+16]))
-		} else {
-			x = loadTail16AVX512(dst, len(dst)-i)
-		}
-		x = x.Xor(ones)
-		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
-		x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
-		x = x.Add(x.Permute(third).Masked(eights))
-		x = x.Add(x.Permute(seventh).Masked(sixteens))
-		if len(dst)-i < 16 {
-			storeLow16AVX512(dst[i:], carry.Sub(x))
-			break
-		}
-		carry.Sub(x).StoreArray((*[16]uint32)(dst[i : i+16]))
+	i := 0
+	for ; i+64 <= len(dst); i += 64 {
+		d := (*[64]uint32)(dst[i : i+64])
+		x0 := sum16AVX512(archsimd.LoadUint32x16Array((*[16]uint32)(d[0:16])).Xor(ones), third, seventh, fours, eights, sixteens)
+		x1 := sum16AVX512(archsimd.LoadUint32x16Array((*[16]uint32)(d[16:32])).Xor(ones), third, seventh, fours, eights, sixteens)
+		x2 := sum16AVX512(archsimd.LoadUint32x16Array((*[16]uint32)(d[32:48])).Xor(ones), third, seventh, fours, eights, sixteens)
+		x3 := sum16AVX512(archsimd.LoadUint32x16Array((*[16]uint32)(d[48:64])).Xor(ones), third, seventh, fours, eights, sixteens)
+		carry.Sub(x0).StoreArray((*[16]uint32)(d[0:16]))
+		carry = carry.Sub(x0.Permute(last))
+		carry.Sub(x1).StoreArray((*[16]uint32)(d[16:32]))
+		carry = carry.Sub(x1.Permute(last))
+		carry.Sub(x2).StoreArray((*[16]uint32)(d[32:48]))
+		carry = carry.Sub(x2.Permute(last))
+		carry.Sub(x3).StoreArray((*[16]uint32)(d[48:64]))
+		carry = carry.Sub(x3.Permute(last))
+	}
+	for ; i+16 <= len(dst); i += 16 {
+		d := (*[16]uint32)(dst[i : i+16])
+		x := sum16AVX512(archsimd.LoadUint32x16Array(d).Xor(ones), third, seventh, fours, eights, sixteens)
+		carry.Sub(x).StoreArray(d)
 		carry = carry.Sub(x.Permute(last))
 	}
+	if i < len(dst) {
+		x := sum16AVX512(loadTail16AVX512(dst, len(dst)-i).Xor(ones), third, seventh, fours, eights, sixteens)
+		storeLow16AVX512(dst[i:], carry.Sub(x))
+	}
 	archsimd.ClearAVXUpperBits()
+}
+
+// sum16AVX512 adds to each of sixteen values those before it.
+func sum16AVX512(x, third, seventh archsimd.Uint32x16, fours, eights, sixteens archsimd.Mask32x16) archsimd.Uint32x16 {
+	x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
+	x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
+	x = x.Add(x.Permute(third).Masked(eights))
+	return x.Add(x.Permute(seventh).Masked(sixteens))
 }
 
 // Constants of the sum: the masks of every second pair, four and eight, and the
@@ -87,11 +102,7 @@ func mergeSumAVX512(dst []uint32, words *bitmapWords, high *highParts, b int, ba
 		} else {
 			x = loadTail16AVX512(dst, len(dst)-i)
 		}
-		x = x.Or(h).Xor(ones)
-		x = x.Add(x.ReshapeToUint64s().ShiftAllLeft(32).ReshapeToUint32s())
-		x = x.Add(x.PermuteScalarsGrouped(1, 1, 1, 1).Masked(fours))
-		x = x.Add(x.Permute(third).Masked(eights))
-		x = x.Add(x.Permute(seventh).Masked(sixteens))
+		x = sum16AVX512(x.Or(h).Xor(ones), third, seventh, fours, eights, sixteens)
 		if len(dst)-i < 16 {
 			storeLow16AVX512(dst[i:], carry.Sub(x))
 			break
