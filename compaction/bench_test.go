@@ -27,8 +27,7 @@ func level1(b *testing.B, docs []uint32) [][]byte {
 	return segs
 }
 
-// sources opens segments as sources of generation 1. A store opens them one
-// after another; here they are side by side, which costs Or more.
+// chained opens segments as one list, one after another, as a store does.
 func chained(b *testing.B, segs [][]byte) iterator.Iterator {
 	c := &chain{}
 	for _, seg := range segs {

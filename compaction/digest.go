@@ -48,8 +48,8 @@ func (d *Digest) AddDocs(docs []uint32) {
 	d.count += uint64(len(docs))
 }
 
-// AddRun adds first..last, which come after all docs added before.
-func (d *Digest) AddRun(first, last uint32) {
+// addRun adds first..last, which come after all docs added before.
+func (d *Digest) addRun(first, last uint32) {
 	if d.count == 0 {
 		d.first = first
 	} else if first-d.last > 1 {
@@ -69,7 +69,7 @@ func (d *Digest) AddBlock(b *iterator.Block) {
 			d.addWord(b.Base+uint32(i)*64, w)
 		}
 	default:
-		d.AddRun(b.First, b.Last)
+		d.addRun(b.First, b.Last)
 	}
 }
 
@@ -80,7 +80,7 @@ func (d *Digest) addWord(base uint32, w uint64) {
 		w >>= skip
 		n := uint32(bits.TrailingZeros64(^w))
 		at += skip
-		d.AddRun(base+at, base+at+n-1)
+		d.addRun(base+at, base+at+n-1)
 		at += n
 		w >>= n // 64 clears the word
 	}

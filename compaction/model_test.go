@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -198,6 +199,9 @@ func TestMergeFailingSource(t *testing.T) {
 		}
 		if err == nil {
 			t.Fatalf("term %d: %d docs of %d and no error", i, len(got), len(want))
+		}
+		if !errors.Is(err, failure) {
+			t.Fatalf("term %d: %v, want %v", i, err, failure)
 		}
 		if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
 			t.Fatalf("term %d: wrong docs before the error", i)

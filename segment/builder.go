@@ -62,12 +62,6 @@ func (b *Builder) Reset(kind Kind) {
 // Count returns the number of docs added.
 func (b *Builder) Count() uint64 { return b.count }
 
-// First returns the first doc added. REQUIRES: Count() > 0.
-func (b *Builder) First() uint32 { return b.first }
-
-// Last returns the last doc added. REQUIRES: Count() > 0.
-func (b *Builder) Last() uint32 { return b.last }
-
 // Add adds one doc. It panics when doc is not greater than the doc before.
 func (b *Builder) Add(doc uint32) {
 	one := [1]uint32{doc}
@@ -79,7 +73,7 @@ func (b *Builder) Add(doc uint32) {
 //
 // The caller cuts: Finish panics on a segment over MaxLen, so a call should not
 // add more than some thousand docs (4 bytes each at most) before the caller asks
-// EncodedLen or Full again. Cutter does that.
+// EncodedLen again. Cutter does that.
 func (b *Builder) AddDocs(docs []uint32) {
 	if len(docs) == 0 {
 		return

@@ -9,14 +9,6 @@ import (
 // maxHeadLen is the length of the longest head.
 const maxHeadLen = 4 + 5 + 5 + 5 + 3
 
-// fullLen is the EncodedLen from which a Builder is full. It leaves room for
-// 16384 docs of 4 bytes and the table entries of their blocks.
-const fullLen = MaxLen - (80 << 10)
-
-// Full reports whether the segment is near MaxLen: it must be finished before
-// more than 16384 docs are added.
-func (b *Builder) Full() bool { return b.EncodedLen() >= fullLen }
-
 // EncodedLen returns an upper bound of the number of bytes that Finish would
 // append now. It is cheap, and seldom more than 1 KiB too high.
 func (b *Builder) EncodedLen() int {

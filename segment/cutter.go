@@ -24,9 +24,6 @@ func (c *Cutter) Reset() { c.b.Reset(c.Kind) }
 // AddDocs adds docs, strictly ascending over all calls, any number of them.
 func (c *Cutter) AddDocs(docs []uint32) error {
 	for len(docs) > 0 {
-		if c.b.Count() == 0 {
-			c.b.Reset(c.Kind)
-		}
 		n := min(len(docs), 4*blockcodec.BlockSize)
 		c.b.AddDocs(docs[:n])
 		docs = docs[n:]
@@ -39,9 +36,6 @@ func (c *Cutter) AddDocs(docs []uint32) error {
 
 // AddBlock adds the docs of a block.
 func (c *Cutter) AddBlock(blk *iterator.Block) error {
-	if c.b.Count() == 0 {
-		c.b.Reset(c.Kind)
-	}
 	c.b.AddBlock(blk)
 	return c.cut()
 }
@@ -61,6 +55,7 @@ func (c *Cutter) emit() error {
 	if c.b.Count() == 0 {
 		return nil
 	}
+	c.b.kind = c.Kind
 	c.buf = c.b.Finish(c.buf[:0])
 	info, err := ReadInfo(c.buf)
 	if err != nil {

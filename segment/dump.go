@@ -13,21 +13,18 @@ import (
 // what can be told, then the rest bare, and returns the error that was met: an
 // *Error, or the error of w.
 func Dump(w io.Writer, src []byte) error {
-	d := dumper{w: bufio.NewWriter(w), src: src}
-	err := d.segment()
-	if err != nil {
-		d.rest(err)
-	}
-	if werr := d.w.Flush(); werr != nil {
-		return werr
-	}
-	return err
+	return dump(w, src, (*dumper).segment)
 }
 
 // DumpHeader is Dump for a header record.
 func DumpHeader(w io.Writer, src []byte) error {
+	return dump(w, src, (*dumper).header)
+}
+
+// dump writes src as write does, and what write leaves when it meets an error.
+func dump(w io.Writer, src []byte, write func(*dumper) error) error {
 	d := dumper{w: bufio.NewWriter(w), src: src}
-	err := d.header()
+	err := write(&d)
 	if err != nil {
 		d.rest(err)
 	}
@@ -65,8 +62,8 @@ func (d *dumper) field(n int, format string, args ...any) {
 	}
 }
 
-// varint writes the varint at off and returns its value. REQUIRES: it was parsed
-// before.
+// varint writes the varint at off; format says what its value is. REQUIRES: it
+// was parsed before.
 func (d *dumper) varint(format string) {
 	v, n := uvarint(d.src[d.off:])
 	d.field(n, format, v)
@@ -81,7 +78,6 @@ func (d *dumper) rest(err error) {
 }
 
 func (d *dumper) segment() error {
-	var r Reader
 	info, tableOff, err := parseHead(d.src)
 	if err != nil {
 		return err
@@ -93,6 +89,7 @@ func (d *dumper) segment() error {
 	d.varint("first doc %d")
 	d.field(tableOff-d.off-uvarintLen(uint64(info.Blocks)), "last - first: last doc is %d", info.Last)
 	d.varint("blocks %d")
+	var r Reader
 	if err := r.Reset(d.src); err != nil {
 		return err
 	}

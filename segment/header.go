@@ -12,10 +12,10 @@ import (
 const InlineMax = blockcodec.BlockSize
 
 const (
-	headerVersion   = 1
-	formInline      = headerVersion<<4 | 1
-	formSegmented   = headerVersion<<4 | 2
-	headerVersionAt = 4 // bits to shift
+	headerVersion      = 1
+	headerVersionShift = 4 // the version is the high half of the form
+	formInline         = headerVersion<<headerVersionShift | 1
+	formSegmented      = headerVersion<<headerVersionShift | 2
 )
 
 // Header is what compaction says of a whole term: what level 1 holds. The zero
@@ -64,7 +64,7 @@ func (h *Header) Decode(src []byte) error {
 		return corrupt(0, "empty header record")
 	}
 	form := src[0]
-	if v := int(form >> headerVersionAt); v != headerVersion {
+	if v := int(form >> headerVersionShift); v != headerVersion {
 		class := ErrTooOld
 		if v > headerVersion {
 			class = ErrTooNew

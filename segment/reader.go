@@ -222,7 +222,7 @@ func gallop(lasts []uint32, from int, doc uint32) int {
 }
 
 // lowerBound returns the first i with docs[i] >= doc, len(docs) when there is
-// none. The loop has no branch to mispredict.
+// none.
 func lowerBound(docs []uint32, doc uint32) int {
 	at, n := 0, len(docs)
 	for n > 1 {
