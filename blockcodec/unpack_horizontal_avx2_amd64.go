@@ -29,33 +29,28 @@ func unpackHorizontalAVX2(dst []uint32, src []byte, b int) {
 	mask := archsimd.BroadcastUint32x8(uint32(1<<b - 1))
 	word, right := at.ShiftAllRight(5), at.And(inWord)
 	next, left := word.Add(one), width.Sub(right)
-	group := 0 // byte where the group starts
-	for len(dst) >= 8 && group+32 <= len(src) {
+	end := len(src) - 32 // where the last window starts
+	i, group := 0, 0
+	for ; i+8 <= len(dst) && group <= end; i += 8 {
 		x := archsimd.LoadUint8x32Array((*[32]byte)(src[group:])).ReshapeToUint32s()
-		v := x.Permute(word).ShiftRight(right).Or(x.Permute(next).ShiftLeft(left)).And(mask)
-		v.StoreArray((*[8]uint32)(dst))
-		dst, group = dst[8:], group+b
+		x.Permute(word).ShiftRight(right).Or(x.Permute(next).ShiftLeft(left)).And(mask).
+			StoreArray((*[8]uint32)(dst[i : i+8]))
+		group += b
 	}
-	// The last groups lie in the last 32 bytes.
-	x := archsimd.LoadUint8x32Array((*[32]byte)(src[len(src)-32:])).ReshapeToUint32s()
-	for len(dst) > 0 {
-		// src may be longer than the values by far; then the window starts with the
-		// group, as above.
-		in := group - (len(src) - 32)
-		if in < 0 {
-			x = archsimd.LoadUint8x32Array((*[32]byte)(src[group:])).ReshapeToUint32s()
-			in = 0
-		}
-		at := at.Add(archsimd.BroadcastUint32x8(uint32(8 * in)))
+	// A group whose window would pass the end of src is taken from the last window.
+	for ; i < len(dst); i += 8 {
+		from := min(group, end)
+		at := at.Add(archsimd.BroadcastUint32x8(uint32(8 * (group - from))))
 		word, right := at.ShiftAllRight(5), at.And(inWord)
 		next, left := word.Add(one), width.Sub(right)
+		x := archsimd.LoadUint8x32Array((*[32]byte)(src[from:])).ReshapeToUint32s()
 		v := x.Permute(word).ShiftRight(right).Or(x.Permute(next).ShiftLeft(left)).And(mask)
-		if len(dst) < 8 {
-			storeLow8AVX2(dst, v)
+		if len(dst)-i < 8 {
+			storeLow8AVX2(dst[i:], v)
 			break
 		}
-		v.StoreArray((*[8]uint32)(dst))
-		dst, group = dst[8:], group+b
+		v.StoreArray((*[8]uint32)(dst[i : i+8]))
+		group += b
 	}
 	archsimd.ClearAVXUpperBits()
 }
