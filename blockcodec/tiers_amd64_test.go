@@ -74,32 +74,30 @@ func TestTiersRun(t *testing.T) {
 		}
 		return true
 	}
-	// The tiers that the processor has, and that this GOAMD64 leaves.
-	var want []string
-	for _, x := range []struct {
-		tier  string
-		have  bool
-		shut  bool // GOAMD64 makes a higher tier certain
-		about string
-	}{
-		{"portable", true, constAVX2, "portable"},
-		{"avx2", has("avx2"), constAVX512, "avx2"},
-		{"avx512", has("avx2", "avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"), false, "avx512"},
-		{"ice", has("avx2", "avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "avx512_vbmi2", "gfni", "avx512_bitalg"), false, "avx512+vbmi+vbmi2+gfni+bitalg"},
-	} {
-		if !x.have {
-			break
+	avx512 := []string{"avx2", "avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
+	ice := append(avx512, "avx512vbmi", "avx512_vbmi2", "gfni", "avx512_bitalg")
+	var want []string // a tier is left out where GOAMD64 makes a higher one certain
+	kernels := "portable"
+	if !constAVX2 {
+		want = append(want, "portable")
+	}
+	if has("avx2") {
+		kernels = "avx2"
+		if !constAVX512 {
+			want = append(want, "avx2")
 		}
-		if !x.shut {
-			want = append(want, x.tier)
-		}
-		if x.have && Kernels() == x.about {
-			t.Logf("kernels %s", x.about)
-		}
+	}
+	if has(avx512...) {
+		kernels = "avx512"
+		want = append(want, "avx512")
+	}
+	if has(ice...) {
+		kernels = "avx512+vbmi+vbmi2+gfni+bitalg"
+		want = append(want, "ice")
 	}
 	var ran []string
 	inTiers(func(tier string) { ran = append(ran, tier) })
-	if !slices.Equal(ran, want) {
-		t.Errorf("tiers tested: %v, the processor has %v", ran, want)
+	if !slices.Equal(ran, want) || Kernels() != kernels {
+		t.Errorf("tiers %v and kernels %q; the processor has %v and %q", ran, Kernels(), want, kernels)
 	}
 }

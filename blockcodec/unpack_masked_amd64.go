@@ -19,8 +19,7 @@ func low16AVX512(n int) archsimd.Mask32x16 {
 
 // storeLow16AVX512 stores the first elements of x into dst, which has at most 16.
 func storeLow16AVX512(dst []uint32, x archsimd.Uint32x16) {
-	p := (*[16]uint32)(unsafe.Pointer(unsafe.SliceData(dst)))
-	x.StoreArrayMasked(p, low16AVX512(len(dst)))
+	x.StoreArrayMasked(start16(dst), low16AVX512(len(dst)))
 }
 
 // load16AVX512 loads the first 16 values of src, zeros for what it does not have.
@@ -40,9 +39,8 @@ func loadTail16AVX512(s []uint32, n int) archsimd.Uint32x16 {
 
 // storeLow8AVX2 stores the first elements of x into dst, which has at most 8.
 func storeLow8AVX2(dst []uint32, x archsimd.Uint32x8) {
-	p := (*[8]uint32)(unsafe.Pointer(unsafe.SliceData(dst)))
 	low := archsimd.BroadcastInt32x8(int32(len(dst))).Greater(archsimd.LoadInt32x8Array(&iota8))
-	x.StoreArrayMasked(p, low)
+	x.StoreArrayMasked(start8(dst), low)
 }
 
 // loadTail8AVX2 loads the last n of s, n < 8, and something behind them.
@@ -52,6 +50,16 @@ func loadTail8AVX2(s []uint32, n int) archsimd.Uint32x8 {
 	down := archsimd.LoadInt32x8Array(&iota8).ToBits().Sub(archsimd.BroadcastUint32x8(uint32(n)))
 	return archsimd.LoadUint32x8Array((*[8]uint32)(s[len(s)-8:])).Permute(down)
 }
+
+// start16 is where s starts, for a masked store: s may be shorter than the array.
+//
+//go:nocheckptr
+func start16(s []uint32) *[16]uint32 { return (*[16]uint32)(unsafe.Pointer(unsafe.SliceData(s))) }
+
+// start8 is start16 for eight values.
+//
+//go:nocheckptr
+func start8(s []uint32) *[8]uint32 { return (*[8]uint32)(unsafe.Pointer(unsafe.SliceData(s))) }
 
 // Constants that the kernels load. Nothing writes them.
 var (

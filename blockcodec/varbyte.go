@@ -175,7 +175,7 @@ func (d *Decoder) decodeVariableByte(dst []uint32, src []byte, b int) (consumed 
 		return 0, false
 	}
 	if b == 0 {
-		fill(dst, 0)
+		clear(dst)
 	} else {
 		unpack(dst, src[2:low], b)
 	}
