@@ -2,7 +2,7 @@ package store
 
 import (
 	"bytes"
-	"math"
+	"encoding/binary"
 
 	"github.com/sheafdb/sheaf/iterator"
 	"github.com/sheafdb/sheaf/segment"
@@ -60,9 +60,9 @@ var (
 	_ iterator.Sized         = (*chain)(nil)
 )
 
-func newChain(src *termSource, base []byte, kind segment.Kind, end uint32, len_ uint64) *chain {
+func newChain(src *termSource, base []byte, kind segment.Kind, end uint32, n uint64) *chain {
 	src.refs++
-	return &chain{src: src, kind: kind, end: end, len: len_, key: base, keyBase: len(base)}
+	return &chain{src: src, kind: kind, end: end, len: n, key: base, keyBase: len(base)}
 }
 
 // Len returns an upper bound of the number of docs.
@@ -125,7 +125,7 @@ func (c *chain) seek(doc uint32) bool {
 }
 
 func (c *chain) setKey(doc uint32) {
-	c.key = append(c.key[:c.keyBase], byte(doc>>24), byte(doc>>16), byte(doc>>8), byte(doc))
+	c.key = binary.BigEndian.AppendUint32(c.key[:c.keyBase], doc)
 }
 
 // take opens the segment that the cursor is on.
@@ -161,8 +161,7 @@ func (c *chain) open(value []byte) bool {
 	if err := c.r.Reset(value); err != nil {
 		return c.finish(err)
 	}
-	info, k := c.r.Info(), c.key[c.keyBase:]
-	last := uint32(k[0])<<24 | uint32(k[1])<<16 | uint32(k[2])<<8 | uint32(k[3])
+	info, last := c.r.Info(), binary.BigEndian.Uint32(c.key[c.keyBase:])
 	switch {
 	case info.Kind != c.kind:
 		return c.finish(corruptf("segment of %v under a key of %v", info.Kind, c.kind))
@@ -215,6 +214,3 @@ func (c *chain) Close() error {
 	c.finish(nil)
 	return c.src.release()
 }
-
-// maxDocs is the number of doc IDs there are.
-const maxDocs = math.MaxUint32 + 1

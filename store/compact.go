@@ -156,7 +156,7 @@ func (c *compactor) rewriteAll(shards []*shard) error {
 	for _, sh := range shards {
 		if !sh.dirty {
 			c.note(sh.result)
-			c.advance(sh.terms, sh.bytes)
+			c.report(sh.terms, sh.bytes)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -182,8 +182,8 @@ func (c *compactor) note(r shardResult) {
 	c.stats.Corrupt = append(c.stats.Corrupt, r.corrupt...)
 }
 
-// advance reports progress.
-func (c *compactor) advance(terms, bytes uint64) {
+// report reports progress: terms more are done, of bytes.
+func (c *compactor) report(terms, bytes uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done.Terms += terms

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 
 	"github.com/sheafdb/sheaf/compaction"
 	"github.com/sheafdb/sheaf/segment"
@@ -73,12 +74,7 @@ func (c *compactor) try(ctx context.Context, sh *shard, exclusive bool) (done bo
 func (s *Store) watch(w *keysWatch) { s.watches = append(s.watches, w) }
 
 func (s *Store) unwatch(w *keysWatch) {
-	for i := range s.watches {
-		if s.watches[i] == w {
-			s.watches = append(s.watches[:i], s.watches[i+1:]...)
-			return
-		}
-	}
+	s.watches = slices.DeleteFunc(s.watches, func(x *keysWatch) bool { return x == w })
 }
 
 // A shardBuilder writes the new form of a shard, from one view, beside the store.
@@ -172,7 +168,7 @@ func (b *shardBuilder) write(sh *shard) error {
 		if err != nil && !isDamage(err) {
 			return err
 		}
-		b.c.advance(1, keys.keyBytes+keys.valueBytes)
+		b.c.report(1, keys.keyBytes+keys.valueBytes)
 		if err == nil {
 			return nil
 		}

@@ -140,15 +140,11 @@ func (d *deletions) after(gen uint64) *deletions {
 
 // index returns the index of the first generation greater than gen.
 func (d *deletions) index(gen uint64) int {
-	lo, hi := 0, len(d.gens)
-	for lo < hi {
-		if mid := (lo + hi) / 2; d.gens[mid] <= gen {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
+	i, found := slices.BinarySearch(d.gens, gen)
+	if found {
+		i++
 	}
-	return lo
+	return i
 }
 
 // newest returns the newest generation with deletions, 0 when there is none.

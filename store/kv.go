@@ -98,8 +98,6 @@ type kvTables interface {
 	// atomic and durable step, after finish. All keys set must lie within; both
 	// bounds must be term prefixes or ends of them. Views see what they saw before.
 	replace(ctx context.Context, lower, upper []byte) error
-	// bytes returns what was set so far: keys and values.
-	bytes() int64
 	// discard removes the tables. It must be called at the end, in any case.
 	discard() error
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,14 +104,9 @@ func inspectDir(fsys vfs.FS, dir string) (dirState, error) {
 	if err != nil {
 		return 0, err
 	}
-	ours := false
-	for _, n := range names {
-		ours = ours || n == markerNew
-	}
-	for _, n := range names {
-		if n != lockName && !ours {
-			return 0, fmt.Errorf("%w: %s has files but no %s", ErrNotStore, dir, markerName)
-		}
+	foreign := func(name string) bool { return name != lockName }
+	if !slices.Contains(names, markerNew) && slices.ContainsFunc(names, foreign) {
+		return 0, fmt.Errorf("%w: %s has files but no %s", ErrNotStore, dir, markerName)
 	}
 	return dirEmpty, nil
 }

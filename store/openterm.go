@@ -89,6 +89,9 @@ func (t *openedTerm) count(d *deletions) (uint64, error) {
 	return iterator.Count(t.merged(d))
 }
 
+// maxDocs is the number of doc IDs there are.
+const maxDocs = 1 << 32
+
 // upperBound adds up the counts of the heads of all segments of postings.
 func (t *openedTerm) upperBound() (uint64, error) {
 	n := t.keys.header.Count

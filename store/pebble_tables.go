@@ -24,8 +24,7 @@ type pebbleTables struct {
 	paths   []string
 	w       *pebbleTable // being written; nil: the next key begins one
 	held    *pebbleTable // waits for the key that was held
-	total   int64
-	first   []byte // first and last key of all
+	first   []byte       // first and last key of all
 	last    []byte
 	holding bool
 }
@@ -79,7 +78,6 @@ func (t *pebbleTables) set(key, value []byte) (err error) {
 
 func (t *pebbleTables) add(w *pebbleTable, key, value []byte) error {
 	w.bytes += int64(len(key) + len(value))
-	t.total += int64(len(key) + len(value))
 	return w.w.Set(key, value)
 }
 
@@ -128,8 +126,6 @@ func (t *pebbleTables) end() (err error) {
 	t.holding, t.held, t.w = false, nil, nil
 	return err
 }
-
-func (t *pebbleTables) bytes() int64 { return t.total }
 
 func (t *pebbleTables) cursor() (kvCursor, error) {
 	files := make([]sstable.ReadableFile, 0, len(t.paths))

@@ -15,7 +15,7 @@ import (
 )
 
 // A Store is an open store. Its methods may be called by several goroutines at
-// once. After Close every method returns ErrClosed.
+// once. After Close all that return an error return ErrClosed.
 type Store struct {
 	kv   kv
 	lock *pebble.Lock
@@ -24,7 +24,7 @@ type Store struct {
 
 	// commitMu orders commits: under it a batch gets its generation and becomes
 	// visible. It guards writing of generation and deletions, and watches.
-	// Snapshots do without it; see Snapshot.
+	// Snapshots do without it; see pin.
 	commitMu   sync.Mutex
 	generation atomic.Uint64             // of the last commit
 	deletions  atomic.Pointer[deletions] // of all generations, also of one being committed
@@ -33,8 +33,8 @@ type Store struct {
 
 	compactMu sync.Mutex // one Compact at a time
 
-	// Closing: calls counts running methods, open counts snapshots and their
-	// iterators.
+	// Closing: calls counts running methods, open counts snapshots, each until it
+	// and all its iterators are closed.
 	lifeMu sync.Mutex
 	closed bool
 	open   int
@@ -178,7 +178,7 @@ func appendGeneration(dst []byte, g uint64) []byte { return binary.BigEndian.App
 // Dir returns the directory of the store, as given to Open.
 func (s *Store) Dir() string { return s.dir }
 
-// begin is called first by every method; end must be called after it.
+// begin is called first by methods that use kv; end must be called after it.
 func (s *Store) begin() error {
 	s.lifeMu.Lock()
 	defer s.lifeMu.Unlock()
