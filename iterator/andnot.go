@@ -28,6 +28,8 @@ type andNot struct {
 	walker
 	a, b input
 	mem  *scratch // holds the result, unless it is a block of a as it is
+	// lookup stands for b when it is not nil: b is empty then.
+	lookup *lookup
 	// decided are the docs for which b has been asked: it cannot be asked again.
 	decided progress
 	len     uint64
@@ -70,6 +72,11 @@ func (op *andNot) produce(out *Block, from uint32) bool {
 // up to upTo there is nothing else. found is false when nothing is left, or b
 // failed.
 func (op *andNot) subtract(out *Block) (upTo uint32, found bool) {
+	if op.lookup != nil {
+		if upTo, found, done := op.exclude(out); done {
+			return upTo, found
+		}
+	}
 	a := op.a.b
 	held := op.reachB(a.First)
 	if op.err != nil {

@@ -5,19 +5,6 @@ import "github.com/RoaringBitmap/roaring/v2"
 // Bitmap is a compressed set of docs in memory: a Roaring bitmap.
 type Bitmap = roaring.Bitmap
 
-// Exclude returns the docs of it that bm does not hold. It owns and closes it.
-// bm must not be changed before; with a nil or an empty one the result is it
-// itself.
-func Exclude(it Iterator, bm *Bitmap) Iterator {
-	if bm == nil || bm.IsEmpty() {
-		if it == nil {
-			return Empty()
-		}
-		return it
-	}
-	return AndNot(it, FromBitmap(bm))
-}
-
 // ToBitmap returns the docs of it that were not passed yet. It closes it. When
 // the error is not nil the bitmap is nil. The bitmap is the caller's to change.
 func ToBitmap(it Iterator) (*Bitmap, error) {
@@ -37,7 +24,7 @@ func FromBitmap(bm *Bitmap) Iterator {
 	if bm == nil {
 		return Empty()
 	}
-	it := &bitmapIterator{bm: bm, len: bm.GetCardinality()}
+	it := &bitmapIterator{bm: bm}
 	it.it.Initialize(bm)
 	return it
 }
@@ -48,7 +35,6 @@ func FromBitmap(bm *Bitmap) Iterator {
 type bitmapIterator struct {
 	bm           *Bitmap
 	it           roaring.IntIterator
-	len          uint64
 	doc          uint32
 	placed, over bool
 	// blocks is the iterator over the Set, once there is one. It does all.
@@ -56,11 +42,13 @@ type bitmapIterator struct {
 	walked uint64 // docs handed out in blocks
 	size   uint64 // bytes of bm, once asked for
 	tried  bool   // whether to make a Set was decided
-	buf    [BlockSize]uint32
+	// buf is small, so that a block costs no more than a seek: those who walk
+	// lists choose between the two by what a block covers.
+	buf [32]uint32
 }
 
 // Len implements Sized.
-func (it *bitmapIterator) Len() uint64 { return it.len }
+func (it *bitmapIterator) Len() uint64 { return it.bm.GetCardinality() }
 
 // Next implements Iterator.
 func (it *bitmapIterator) Next() bool {
@@ -91,15 +79,17 @@ func (it *bitmapIterator) SeekGE(doc uint32) bool {
 // setCost is how many bytes of a Set are made in the time in which one doc is
 // walked. A bitmap of which more than size/setCost docs were walked has cost as
 // much as a Set costs to make: it is time to make it.
-const setCost = 16
+const setCost = 4
 
 // NextBlock implements BlockIterator.
 func (it *bitmapIterator) NextBlock(b *Block) bool {
-	if it.size == 0 {
-		it.size = it.bm.GetSizeInBytes()
-	}
-	if !it.tried && !it.over && it.walked*setCost >= it.size {
-		it.toSet()
+	if !it.tried && !it.over && it.walked > 0 {
+		if it.size == 0 {
+			it.size = it.bm.GetSizeInBytes()
+		}
+		if it.walked*setCost >= it.size {
+			it.toSet()
+		}
 	}
 	if it.blocks != nil {
 		return it.blocks.NextBlock(b)
