@@ -115,3 +115,11 @@ func first(errs ...error) error {
 	}
 	return nil
 }
+
+// skipInRace skips a long test that has one goroutine of its own.
+func skipInRace(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("one goroutine, and too slow under the race detector")
+	}
+}

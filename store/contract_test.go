@@ -35,6 +35,7 @@ func lastDocs(t *testing.T, st *Store, term string) []uint32 {
 // TestContract runs the contract of iterators over lists in every state that they
 // are stored in.
 func TestContract(t *testing.T) {
+	skipInRace(t)
 	rng := rand.New(rand.NewPCG(11, 11))
 	var sparse, dense, run []uint32
 	for d := uint32(0); len(sparse) < 30000; d += 1 + rng.Uint32N(100_000) {
@@ -136,6 +137,7 @@ func everyThirdGone(docs []uint32) []uint32 {
 // TestContractDamaged runs the contract of failing iterators over a list with one
 // damaged segment, in level 1 and in level 0: it must never look exhausted.
 func TestContractDamaged(t *testing.T) {
+	skipInRace(t)
 	st := openMem(t)
 	var docs []uint32
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -78,6 +78,9 @@ func TestCrash(t *testing.T) {
 	if testing.Short() {
 		rounds = 8
 	}
+	if raceEnabled {
+		rounds = 2
+	}
 	// The number of operations depends a little on timing.
 	dry := &crashRun{fs: newCrashFS(0, 0, nil)}
 	dry.run(t, 0)
@@ -120,7 +123,7 @@ func TestCrashCreate(t *testing.T) {
 	if err := openClose(dry); err != nil {
 		t.Fatal(err)
 	}
-	for at := 1; at <= dry.ops; at++ {
+	for at := 1; at <= dry.ops; at += crashStep {
 		for i, percent := range []int{0, 50, 50, 50, 50, 100} {
 			rng := rand.New(rand.NewPCG(uint64(at), uint64(i)))
 			fs := newCrashFS(at, percent, rng)
@@ -137,6 +140,7 @@ func TestCrashCreate(t *testing.T) {
 // TestCrashCheckpoint crashes at every operation of a checkpoint: what is left is
 // no store, or a whole one.
 func TestCrashCheckpoint(t *testing.T) {
+	skipInRace(t)
 	checkpoint := func(fs vfs.FS) {
 		st, err := Open("db", &Options{fs: fs})
 		if err != nil {

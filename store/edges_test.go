@@ -48,6 +48,7 @@ func TestTermLength(t *testing.T) {
 // TestLongList has lists of several megabytes, so that header records wait for
 // their segments, and neighbours that share a table with them.
 func TestLongList(t *testing.T) {
+	skipInRace(t)
 	st := openMem(t)
 	const n = 1 << 20
 	want := map[string][]uint32{}

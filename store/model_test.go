@@ -183,6 +183,9 @@ func TestModel(t *testing.T) {
 	if testing.Short() {
 		seeds, steps = 2, 40
 	}
+	if raceEnabled {
+		seeds, steps = 1, 20
+	}
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,7 @@
+//go:build !race
+
+package store
+
+const raceEnabled = false
+
+const crashStep = 1
