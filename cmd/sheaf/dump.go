@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,7 @@ equal store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			start, err := textform.AppendUnescaped(nil, []byte(prefix))
 			if err != nil {
-				return err
+				return fmt.Errorf("dump: --prefix: %w", err)
 			}
 			return withSnapshot(args[0], func(_ *store.Store, sn *store.Snapshot) error {
 				return dump(cmd.Context(), a.stdout, sn, start)

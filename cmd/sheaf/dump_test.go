@@ -31,6 +31,9 @@ func TestDumpEscapes(t *testing.T) {
 	for _, args := range [][]string{{"dump", db}, {"terms", db}, {"terms", "--json", db}, {"inspect", db, `\x1b[31mred\x07\x9b\xc2\x9b\xe2\x80\xae`},
 		{"inspect", db, `\x1b`}, {"query", "--count", "--json", db, `"\x1b"`}, {"query", db, "\x1b ("}} {
 		r := sheaf(t, "", args...)
+		if r.out+r.errOut == "" {
+			t.Errorf("sheaf %q printed nothing", args)
+		}
 		for _, c := range r.out + r.errOut {
 			if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 || c == 0x202e || c == 0xfffd {
 				t.Errorf("sheaf %q printed %q", args, c)

@@ -25,8 +25,8 @@ func TestInspect(t *testing.T) {
 	if info.Seek == nil || info.Seek.Doc == nil || *info.Seek.Doc != 8 {
 		t.Errorf("seek: %+v", info.Seek)
 	}
-	if info.Seek != nil && info.Seek.BlocksDecoded != nil && *info.Seek.BlocksDecoded != 1 {
-		t.Errorf("seek decoded %d blocks", *info.Seek.BlocksDecoded)
+	if info.Seek == nil || info.Seek.BlocksDecoded == nil || *info.Seek.BlocksDecoded != 1 {
+		t.Errorf("seek: %+v, want 1 block decoded", info.Seek)
 	}
 	for _, tt := range []struct{ args, want string }{
 		{"long", "10000 docs"},

@@ -75,18 +75,11 @@ func (a *app) query(ctx context.Context, sn *store.Snapshot, n query.Node, f que
 	var count uint64
 	switch {
 	case f.count:
-		count, err = iterator.Count(it)
-		if err == nil && !f.asJSON {
-			_, err = fmt.Fprintln(a.stdout, count)
-		}
+		count, err = a.printCount(n, it, f.asJSON)
 	case f.asJSON:
-		return a.queryJSON(ctx, n, it, f)
+		count, err = a.printAnswer(ctx, n, it, f.limit)
 	default:
 		count, err = a.printDocs(ctx, sn, it, f)
-		err = errors.Join(err, it.Err(), it.Close())
-	}
-	if err == nil && f.count && f.asJSON {
-		err = a.printJSON(queryJSON{Query: n.String(), Count: count})
 	}
 	if err == nil && count == 0 {
 		err = errNothing
@@ -94,8 +87,24 @@ func (a *app) query(ctx context.Context, sn *store.Snapshot, n query.Node, f que
 	return err
 }
 
-// printDocs prints docs, or files, up to the limit, and returns how many.
+// The three functions below print an answer, return how many docs it has and
+// close the iterator.
+
+// printCount prints the count alone.
+func (a *app) printCount(n query.Node, it iterator.Iterator, asJSON bool) (count uint64, err error) {
+	if count, err = iterator.Count(it); err != nil {
+		return 0, err
+	}
+	if asJSON {
+		return count, a.printJSON(queryJSON{Query: n.String(), Count: count})
+	}
+	_, err = fmt.Fprintln(a.stdout, count)
+	return count, err
+}
+
+// printDocs prints docs, or files, up to the limit, and counts those.
 func (a *app) printDocs(ctx context.Context, sn *store.Snapshot, it iterator.Iterator, f queryFlags) (n uint64, err error) {
+	defer func() { err = errors.Join(err, it.Err(), it.Close()) }()
 	var line []byte
 	for (f.limit == 0 || n < f.limit) && it.Next() {
 		if n++; n%4096 == 0 && ctx.Err() != nil {
@@ -117,24 +126,21 @@ func (a *app) printDocs(ctx context.Context, sn *store.Snapshot, it iterator.Ite
 	return n, nil
 }
 
-// queryJSON prints the answer with its docs; all are counted, but only those
-// within the limit are kept.
-func (a *app) queryJSON(ctx context.Context, n query.Node, it iterator.Iterator, f queryFlags) error {
+// printAnswer prints the answer with its docs; all are counted, but only those
+// within the limit (0: all) are kept.
+func (a *app) printAnswer(ctx context.Context, n query.Node, it iterator.Iterator, limit uint64) (uint64, error) {
 	docs := []uint32{}
 	out := queryJSON{Query: n.String(), Docs: &docs}
 	for it.Next() {
 		if out.Count++; out.Count%4096 == 0 && ctx.Err() != nil {
-			return errors.Join(ctx.Err(), it.Close())
+			return 0, errors.Join(ctx.Err(), it.Close())
 		}
-		if f.limit == 0 || uint64(len(docs)) < f.limit {
+		if limit == 0 || uint64(len(docs)) < limit {
 			docs = append(docs, it.Doc())
 		}
 	}
 	if err := errors.Join(it.Err(), it.Close()); err != nil {
-		return err
+		return 0, err
 	}
-	if err := a.printJSON(out); err != nil || out.Count > 0 {
-		return err
-	}
-	return errNothing
+	return out.Count, a.printJSON(out)
 }

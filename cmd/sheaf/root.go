@@ -186,6 +186,14 @@ func oneLine(s string) string {
 	return sb.String()
 }
 
+// plural returns "1 fault", "2 faults".
+func plural[T int | int64 | uint64](n T, word string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", word)
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
 // warnf writes one line to standard error.
 func (a *app) warnf(format string, args ...any) {
 	fmt.Fprintf(a.stderr, "sheaf: %s\n", oneLine(fmt.Sprintf(format, args...)))

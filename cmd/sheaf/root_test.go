@@ -195,7 +195,7 @@ func TestWrongUse(t *testing.T) {
 	for _, args := range [][]string{
 		{"nonsense"}, {"dump"}, {"dump", db, "x"}, {"search", db}, {"query", db}, {"index", db}, {"stats", "--nonsense", db},
 		{"search", "-l", "-c", db, "x"}, {"index", "--by", "letter", db, "."}, {"index", "--max-size", "0", db, "."},
-		{"index", "--max-size", "5X", db, "."}, {"terms", "--prefix", `\q`, db}, {"inspect", db, `a\`}, {"search", "-e", db, "a("},
+		{"index", "--max-size", "5X", db, "."}, {"terms", "--prefix", `\q`, db}, {"dump", "--prefix", `\q`, db}, {"inspect", db, `a\`}, {"search", "-e", db, "a("},
 		{"load", db, filepath.Join(db, "none")}, {"index", db, filepath.Join(db, "none")}, {"inspect", "--seek", "4294967296", db, "a"},
 	} {
 		wantError(t, sheaf(t, "", args...), "")

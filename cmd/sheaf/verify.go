@@ -136,11 +136,3 @@ func faultPlace(f store.Fault) string {
 	}
 	return strings.Join(parts, ", ") + ": "
 }
-
-// plural returns "1 fault", "2 faults".
-func plural[T int | int64 | uint64](n T, word string) string {
-	if n == 1 {
-		return fmt.Sprintf("1 %s", word)
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}

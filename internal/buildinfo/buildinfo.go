@@ -1,4 +1,5 @@
-// Package buildinfo says what this program is made of.
+// Package buildinfo says what this program is made of. It knows the packages that
+// the command itself does not import.
 package buildinfo
 
 import (

@@ -107,7 +107,7 @@ func literalDocs(sn *store.Snapshot, literal []byte) (iterator.Iterator, error) 
 		word, begins, ends := literal[from:to], from > 0, to < len(literal)
 		switch {
 		case len(word) > maxWordLen: // only in files with long words
-			whole = append(whole, func() (iterator.Iterator, error) { return iterator.FromSlice(nil), nil })
+			whole = append(whole, func() (iterator.Iterator, error) { return iterator.Empty(), nil })
 		case begins && ends:
 			whole = append(whole, func() (iterator.Iterator, error) { return sn.Postings(word) })
 		case begins:

@@ -119,7 +119,7 @@ func TestIgnoreAgainstGit(t *testing.T) {
 			}
 		}
 		want := strings.Split(strings.TrimSuffix(git("ls-files", "-z", "--others", "--exclude-standard"), "\x00"), "\x00")
-		w, err := walk(t.Context(), []string{root}, WalkOptions{MaxSize: 1 << 20})
+		w, err := walk(t.Context(), []string{root}, walkOptions{maxSize: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -111,12 +111,12 @@ func (x *indexer) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return fmt.Errorf("codesearch: %w", err)
 	}
-	w, err := walk(ctx, paths, WalkOptions{MaxSize: x.opts.MaxSize, NoIgnore: x.opts.NoIgnore, Exclude: dir})
+	w, err := walk(ctx, paths, walkOptions{maxSize: x.opts.MaxSize, noIgnore: x.opts.NoIgnore, exclude: dir})
 	if err != nil {
 		return err
 	}
 	x.report.Failed = w.failed
-	x.report.TooBig, x.report.Special, x.report.Ignored = len(w.tooBig), w.special, w.ignored
+	x.report.TooBig, x.report.Special, x.report.Ignored = w.tooBig, w.special, w.ignored
 	tasks := x.plan(w)
 
 	s := newScanner(x.opts.Workers, x.opts.Words, x.opts.MaxSize)

@@ -12,7 +12,7 @@ import (
 // without.
 func BenchmarkGoSource(b *testing.B) {
 	root := goSource(b)
-	w, err := walk(b.Context(), []string{root}, WalkOptions{MaxSize: DefaultMaxSize})
+	w, err := walk(b.Context(), []string{root}, walkOptions{maxSize: DefaultMaxSize})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func contents(t *testing.T, st *store.Store, opts IndexOptions) map[uint32]strin
 		}
 		want[string(allDocsTerm())] = append(want[string(allDocsTerm())], r.doc)
 		if opts.Words {
-			words, _ := appendWords(nil, data)
+			words, _ := wordsOf(data)
 			for _, w := range words {
 				want[string(w)] = append(want[string(w)], r.doc)
 			}

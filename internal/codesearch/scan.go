@@ -76,7 +76,7 @@ func (s *scanner) scan(worker int, f sourceFile, old *record) scanned {
 	case s.words:
 		out.kind = kindWords
 		// The words must outlive the buffer.
-		out.words, out.longWord = appendWords(nil, slices.Clone(data))
+		out.words, out.longWord = wordsOf(slices.Clone(data))
 	default:
 		out.kind = kindTrigrams
 		list := s.lists.Get().(*[]trigram)

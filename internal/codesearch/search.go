@@ -62,10 +62,7 @@ func Search(ctx context.Context, sn *store.Snapshot, p *Pattern, opts SearchOpti
 	}
 	report.Candidates = len(records)
 	slices.SortFunc(records, func(a, b record) int { return comparePaths(a.path, b.path) })
-	cwd, err := os.Getwd()
-	if err != nil {
-		cwd = "" // then every path is shown in full
-	}
+	cwd := workingDir()
 	type result struct {
 		out  []byte
 		size int64
@@ -177,9 +174,15 @@ func FileName(sn *store.Snapshot, doc uint32) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cwd, err := os.Getwd()
+	return r.shownIn(workingDir()), nil
+}
+
+// workingDir returns the working directory; where it cannot be told "", so that
+// every path is shown in full.
+func workingDir() string {
+	dir, err := os.Getwd()
 	if err != nil {
-		cwd = ""
+		return ""
 	}
-	return r.shownIn(cwd), nil
+	return dir
 }

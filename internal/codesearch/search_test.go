@@ -268,9 +268,9 @@ func TestGoSource(t *testing.T) {
 	}
 }
 
-func TestAppendWords(t *testing.T) {
+func TestWordsOf(t *testing.T) {
 	long := strings.Repeat("w", maxWordLen+1)
-	words, tooLong := appendWords(nil, []byte("foo_1 bar foo_1,ünïcode x\xffy "+long+" naïve\u0301 (z)"))
+	words, tooLong := wordsOf([]byte("foo_1 bar foo_1,ünïcode x\xffy " + long + " naïve\u0301 (z)"))
 	want := []string{"bar", "foo_1", "naïve\u0301", "x", "y", "z", "ünïcode"}
 	if got := strings.Fields(string(bytes.Join(words, []byte(" ")))); !slices.Equal(got, want) || !tooLong {
 		t.Errorf("words %q, %v, want %q", got, tooLong, want)

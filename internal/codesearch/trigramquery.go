@@ -151,15 +151,12 @@ func (q *trigramQuery) eval(open source, all func() (iterator.Iterator, error)) 
 	case opAll:
 		return all()
 	case opNone:
-		return iterator.FromSlice(nil), nil
+		return iterator.Empty(), nil
 	}
 	its := make([]iterator.Iterator, 0, len(q.trigrams)+len(q.subs))
 	add := func(it iterator.Iterator, err error) error {
 		if err != nil {
-			for _, open := range its {
-				err = errors.Join(err, open.Close())
-			}
-			return err
+			return errors.Join(err, closeAll(its))
 		}
 		its = append(its, it)
 		return nil

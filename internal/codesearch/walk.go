@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// WalkOptions says what files to take.
-type WalkOptions struct {
-	MaxSize  int64       // bytes; larger files are left out
-	NoIgnore bool        // do not read .gitignore files
-	Exclude  fs.FileInfo // a folder to leave out: the store itself; may be nil
+// walkOptions says what files to take.
+type walkOptions struct {
+	maxSize  int64       // bytes; larger files are left out
+	noIgnore bool        // do not read .gitignore files
+	exclude  fs.FileInfo // a folder to leave out: the store itself; may be nil
 }
 
 // A sourceFile is a file to be indexed.
@@ -31,7 +31,7 @@ type sourceFile struct {
 type walked struct {
 	roots   []string     // absolute
 	files   []sourceFile // in path order, each path once
-	tooBig  []sourceFile
+	tooBig  int          // files over the size limit
 	special int          // links, pipes, devices
 	ignored int          // files and folders
 	failed  []*PathError // could not be read; what is below them is unknown
@@ -76,7 +76,7 @@ func comparePaths(a, b string) int {
 // walk lists the files below the roots, which are files or folders. Links are
 // not followed, except a root that is one. Folders named .git are left out. The
 // error is of a root that is not there, or the context's.
-func walk(ctx context.Context, roots []string, opts WalkOptions) (*walked, error) {
+func walk(ctx context.Context, roots []string, opts walkOptions) (*walked, error) {
 	w := &walker{ctx: ctx, opts: opts, out: &walked{}}
 	for _, root := range roots {
 		if err := w.root(root); err != nil {
@@ -90,7 +90,7 @@ func walk(ctx context.Context, roots []string, opts WalkOptions) (*walked, error
 
 type walker struct {
 	ctx  context.Context
-	opts WalkOptions
+	opts walkOptions
 	out  *walked
 }
 
@@ -113,7 +113,7 @@ func (w *walker) root(root string) error {
 		return nil
 	}
 	top, ignores := abs, []*ignoreFile(nil)
-	if !w.opts.NoIgnore {
+	if !w.opts.noIgnore {
 		top, ignores = outerIgnores(abs)
 	}
 	rel := ""
@@ -173,9 +173,9 @@ func (w *walker) dir(abs, shown, rel string, ignores []*ignoreFile) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	if w.opts.Exclude != nil {
+	if w.opts.exclude != nil {
 		// By identity, as there may be several ways to the same folder.
-		if info, err := os.Stat(abs); err == nil && os.SameFile(info, w.opts.Exclude) {
+		if info, err := os.Stat(abs); err == nil && os.SameFile(info, w.opts.exclude) {
 			return nil
 		}
 	}
@@ -184,7 +184,7 @@ func (w *walker) dir(abs, shown, rel string, ignores []*ignoreFile) error {
 		w.fail(abs, err)
 		return nil
 	}
-	if !w.opts.NoIgnore {
+	if !w.opts.noIgnore {
 		ignores = addIgnore(ignores, filepath.Join(abs, ".gitignore"), rel)
 	}
 	for _, e := range entries {
@@ -222,8 +222,8 @@ func (w *walker) file(abs, shown string, info fs.FileInfo) {
 	switch {
 	case !info.Mode().IsRegular():
 		w.out.special++
-	case f.size > w.opts.MaxSize:
-		w.out.tooBig = append(w.out.tooBig, f)
+	case f.size > w.opts.maxSize:
+		w.out.tooBig++
 	default:
 		w.out.files = append(w.out.files, f)
 	}

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sheafdb/sheaf/store"
 )
 
-// maxWordLen is the longest word that is a term, in bytes: that of a term.
-const maxWordLen = 4096
+// maxWordLen is the longest word that is a term, in bytes.
+const maxWordLen = store.MaxTermLen
 
 // isWordRune reports whether r is part of a word. A byte that is not UTF-8 is
 // not: it comes as utf8.RuneError.
@@ -18,20 +20,18 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r)
 }
 
-// appendWords appends the distinct words of data to dst, sorted, and reports
-// whether there is one that is too long to be a term. The words share memory
-// with data.
-func appendWords(dst [][]byte, data []byte) (words [][]byte, long bool) {
-	start := len(dst)
+// wordsOf returns the distinct words of data, sorted, and reports whether there is
+// one that is too long to be a term. The words share memory with data.
+func wordsOf(data []byte) (words [][]byte, long bool) {
 	eachWord(data, func(from, to int) {
 		if to-from > maxWordLen {
 			long = true
 			return
 		}
-		dst = append(dst, data[from:to:to])
+		words = append(words, data[from:to:to])
 	})
-	slices.SortFunc(dst[start:], slices.Compare)
-	return append(dst[:start], slices.CompactFunc(dst[start:], slices.Equal)...), long
+	slices.SortFunc(words, slices.Compare)
+	return slices.CompactFunc(words, slices.Equal), long
 }
 
 // eachWord calls yield with the bounds of every word of data.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"fmt"
 	"unicode"
 	"unicode/utf8"
 
@@ -124,7 +125,7 @@ func (l *lexer) term(start, textPos int, term []byte, word string, err error) (t
 		return token{}, l.fail(start, "the term is empty")
 	}
 	if len(term) > textform.MaxTermLen {
-		return token{}, l.fail(start, "the term is longer than 4096 bytes")
+		return token{}, l.fail(start, fmt.Sprintf("the term is longer than %d bytes", textform.MaxTermLen))
 	}
 	return token{kind: tokTerm, pos: start, term: term, word: word}, nil
 }

@@ -17,7 +17,7 @@ type parser struct {
 // Parse parses a query. The error is a *SyntaxError.
 func Parse(src string) (Node, error) {
 	p := parser{lex: lexer{src: src}}
-	if err := p.advance(); err != nil {
+	if err := p.next(); err != nil {
 		return nil, err
 	}
 	n, err := p.expr()
@@ -33,7 +33,7 @@ func Parse(src string) (Node, error) {
 	return n, nil
 }
 
-func (p *parser) advance() (err error) {
+func (p *parser) next() (err error) {
 	p.tok, err = p.lex.next()
 	return err
 }
@@ -68,7 +68,7 @@ func (p *parser) list(sep kind, item func() (Node, error)) ([]Node, error) {
 		if p.tok.kind != sep {
 			return xs, nil
 		}
-		if err := p.advance(); err != nil {
+		if err := p.next(); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +83,7 @@ func (p *parser) not() (Node, error) {
 		return p.primary()
 	}
 	pos := p.tok.pos
-	if err := p.advance(); err != nil {
+	if err := p.next(); err != nil {
 		return nil, err
 	}
 	x, err := p.not()
@@ -94,9 +94,9 @@ func (p *parser) primary() (Node, error) {
 	switch p.tok.kind {
 	case tokTerm:
 		n := &Term{Bytes: p.tok.term, pos: p.tok.pos}
-		return n, p.advance()
+		return n, p.next()
 	case tokOpen:
-		if err := p.advance(); err != nil {
+		if err := p.next(); err != nil {
 			return nil, err
 		}
 		n, err := p.expr()
@@ -113,7 +113,7 @@ func (p *parser) primary() (Node, error) {
 // atLeast parses atleast(k, x, ...); the parenthesis is known to be there.
 func (p *parser) atLeast() (Node, error) {
 	n := &AtLeast{pos: p.tok.pos}
-	if err := p.advance(); err != nil {
+	if err := p.next(); err != nil {
 		return nil, err
 	}
 	if err := p.expect(tokOpen, "("); err != nil {
@@ -124,7 +124,7 @@ func (p *parser) atLeast() (Node, error) {
 	if count.kind != tokTerm || err != nil || k < 1 {
 		return nil, p.lex.fail(count.pos, "atleast begins with a count of 1 or more")
 	}
-	if err := p.advance(); err != nil {
+	if err := p.next(); err != nil {
 		return nil, err
 	}
 	if err := p.expect(tokComma, "a comma"); err != nil {
@@ -144,7 +144,7 @@ func (p *parser) atLeast() (Node, error) {
 	if n.K = k; k > len(n.Xs) {
 		return nil, p.lex.fail(count.pos, fmt.Sprintf("atleast asks for %d of %d parts", k, len(n.Xs)))
 	}
-	return n, p.advance()
+	return n, p.next()
 }
 
 // expect goes past a token of kind k.
@@ -152,7 +152,7 @@ func (p *parser) expect(k kind, wanted string) error {
 	if p.tok.kind != k {
 		return p.unexpected(wanted)
 	}
-	return p.advance()
+	return p.next()
 }
 
 func (p *parser) unexpected(wanted string) error {

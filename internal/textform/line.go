@@ -9,7 +9,8 @@ import (
 	"strconv"
 )
 
-// MaxTermLen is the longest term, in bytes after unescaping.
+// MaxTermLen is the longest term, in bytes after unescaping. It is what package
+// store takes; the tests of the command hold the two together.
 const MaxTermLen = 4096
 
 // ErrLine is matched (errors.Is) by every error about a malformed line.
