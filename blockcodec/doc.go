@@ -45,6 +45,34 @@
 // come from commit 41dfc01 of 2018-03-17). Later revisions changed the
 // variable-byte code without a version mark; their blocks are another format.
 //
+// Bits behind the last value of a horizontal part are written as zeros and not
+// looked at when read (the C library leaves there what its buffers held).
+//
+// # Choosing
+//
+// The encoder prices every type at every width and takes the smallest; between
+// equals a constant first, then plain, then fewer exceptions, then the bitmap. The
+// bytes are a function of the values alone: every kernel gives the same. They are
+// never more than those of C TurboPFor, which estimates what variable byte costs.
+//
+// # Kernels
+//
+// Three implementations have fixed roles. The reference (ref.go, and ref_test.go
+// for the encoder) is the specification. Portable Go, names ending in Go, runs
+// everywhere. Kernels on simd/archsimd need GOEXPERIMENT=simd, Go 1.27 and amd64;
+// their names end in the tier:
+//
+//	AVX2    AVX2
+//	AVX512  AVX-512 F, CD, BW, DQ and VL
+//	Ice     these and VBMI, VBMI2, GFNI and BITALG (Ice Lake, Zen 4 and later)
+//
+// Which ones run is decided by a branch on a package variable, set once from the
+// processor's features; GOAMD64=v3 and v4 make the first two constants. [Kernels]
+// tells. What was measured, and what lost, is in docs/perf.md.
+//
+// A fast decoder only says that a block is corrupt; the reference then decodes it
+// again to say where and why, so that all give the same error.
+//
 // # Names
 //
 //	C TurboPFor       here

@@ -21,15 +21,16 @@ func Kernels() string {
 // unpack unpacks len(dst) values of b bits from the front of src, in the layout
 // that their number asks for.
 func unpack(dst []uint32, src []byte, b int) {
-	if len(dst) != BlockSize {
+	switch {
+	case b == 0:
+		clear(dst)
+	case len(dst) != BlockSize:
 		unpackHorizontal(dst, src, b)
-		return
-	}
-	if hasAVX2 {
+	case hasAVX2:
 		unpackVerticalAVX2((*[BlockSize]uint32)(dst), src, b)
-		return
+	default:
+		unpackVerticalGo((*[BlockSize]uint32)(dst), src, b)
 	}
-	unpackVerticalGo((*[BlockSize]uint32)(dst), src, b)
 }
 
 func packVertical(dst []byte, src *[BlockSize]uint32, b int) {

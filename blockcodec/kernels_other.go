@@ -8,11 +8,14 @@ package blockcodec
 func Kernels() string { return "portable" }
 
 func unpack(dst []uint32, src []byte, b int) {
-	if len(dst) != BlockSize {
+	switch {
+	case b == 0:
+		clear(dst)
+	case len(dst) != BlockSize:
 		unpackHorizontalGo(dst, src, b)
-		return
+	default:
+		unpackVerticalGo((*[BlockSize]uint32)(dst), src, b)
 	}
-	unpackVerticalGo((*[BlockSize]uint32)(dst), src, b)
 }
 
 func unpackHigh(high *highParts, block []byte, skip, n, x, bx int) (narrow bool) {

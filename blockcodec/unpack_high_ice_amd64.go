@@ -22,15 +22,12 @@ func unpackHighIce(high *highParts, src []byte, skip, x, bx int) {
 		src = window[:]
 	}
 	end := len(src) - 64 // where the last window of 64 bytes starts
-	at := archsimd.LoadUint32x16Array(&iota16).Mul(archsimd.BroadcastUint32x16(uint32(bx)))
 	mask := archsimd.BroadcastUint32x16(uint32(1<<bx - 1))
-	if bx <= 25 {
-		// A value touches at most 4 bytes. Multiplying copies the number of the first
-		// one into all four, and adding makes them count. Permutes take indexes modulo
-		// 64: what lies past the last window gives any bytes.
-		index := at.ShiftAllRight(3).Mul(archsimd.BroadcastUint32x16(0x01010101)).
-			Add(archsimd.BroadcastUint32x16(0x03020100)).ReshapeToUint8s()
-		right := at.And(archsimd.BroadcastUint32x16(7))
+	if bx < len(horizontalBytes) {
+		// Permutes take indexes modulo 64: what lies past the last window gives any
+		// bytes.
+		index := archsimd.LoadUint8x64Array(&horizontalBytes[bx])
+		right := archsimd.LoadUint32x16Array(&horizontalShifts[bx])
 		for i := 0; ; i += 64 {
 			for j := i; j < i+64; j += 16 {
 				from := min(skip, end)
@@ -49,6 +46,7 @@ func unpackHighIce(high *highParts, src []byte, skip, x, bx int) {
 	}
 	// A value lies in two 32-bit words. For bx = 32 the word after the last wraps
 	// around to word 0, and a shift by no bits takes nothing of it.
+	at := archsimd.LoadUint32x16Array(&iota16).Mul(archsimd.BroadcastUint32x16(uint32(bx)))
 	one := archsimd.BroadcastUint32x16(1)
 	for j := 0; j < x; j += 16 {
 		from := min(skip, end)
