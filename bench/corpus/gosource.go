@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"go/scanner"
-	"go/token"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -158,8 +156,9 @@ func goIdentifiers() (*Set, error) {
 	return set, nil
 }
 
-// identifiers reads all .go files below src, in the order of their paths. A file
-// that is no valid Go has the identifiers that the scanner finds in it.
+// identifiers reads all .go files below src, in the order of their paths. What
+// looks like an identifier counts, in comments and strings too: an ASCII letter or
+// underscore, then letters, digits and underscores.
 func identifiers(src string) (*Set, error) {
 	lists := map[string][]uint32{}
 	doc := uint32(0)
@@ -171,17 +170,12 @@ func identifiers(src string) (*Set, error) {
 		if err != nil {
 			return err
 		}
-		var s scanner.Scanner
-		s.Init(token.NewFileSet().AddFile(path, -1, len(text)), text, func(token.Position, string) {}, 0)
-		for {
-			_, tok, word := s.Scan()
-			if tok == token.EOF {
-				break
+		for _, word := range bytes.FieldsFunc(text, notInWord) {
+			if word[0] <= '9' {
+				continue
 			}
-			if tok == token.IDENT {
-				if l := lists[word]; len(l) == 0 || l[len(l)-1] != doc {
-					lists[word] = append(l, doc)
-				}
+			if l := lists[string(word)]; len(l) == 0 || l[len(l)-1] != doc {
+				lists[string(word)] = append(l, doc)
 			}
 		}
 		doc++
@@ -199,4 +193,8 @@ func identifiers(src string) (*Set, error) {
 		set.Lists = append(set.Lists, lists[string(term)])
 	}
 	return set, nil
+}
+
+func notInWord(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }

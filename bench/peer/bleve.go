@@ -36,6 +36,21 @@ func leanMapping() mapping.IndexMapping {
 	return m
 }
 
+// fewDocuments reports whether a set has documents for bleve to index in seconds:
+// at most 50,000 of them.
+func fewDocuments(set *corpus.Set) bool {
+	docs := map[uint32]struct{}{}
+	for _, l := range set.Lists {
+		for _, d := range l {
+			docs[d] = struct{}{}
+		}
+		if len(docs) > 50_000 {
+			return false
+		}
+	}
+	return true
+}
+
 // buildBleve makes an index of one segment, with a document for each doc.
 func buildBleve(dir string, set *corpus.Set) (err error) {
 	terms := map[uint32][]string{}

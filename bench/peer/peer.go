@@ -67,9 +67,9 @@ type Kind struct {
 	// Open opens what Build wrote, with a cache of so many bytes and nothing in it;
 	// then only the terms of set are needed. A kind in memory makes all of it here.
 	Open func(dir string, set *corpus.Set, cache int64) (Peer, error)
-	// MaxPostings is the size of set above which the kind takes too long to build;
-	// 0 means that there is none.
-	MaxPostings uint64
+	// Takes reports whether the kind can be built for a set in reasonable time.
+	// nil: for any.
+	Takes func(set *corpus.Set) bool
 }
 
 // Kinds returns all kinds; Sheaf is the first.
@@ -81,6 +81,6 @@ func Kinds() []Kind {
 		{Name: "varint/pebble", Build: buildVarintPebble, Open: openVarintPebble},
 		{Name: "streamvbyte", Open: openStreamVByte},
 		{Name: "intcomp", Open: openIntComp},
-		{Name: "bleve", Build: buildBleve, Open: openBleve, MaxPostings: 3_000_000},
+		{Name: "bleve", Build: buildBleve, Open: openBleve, Takes: fewDocuments},
 	}
 }

@@ -165,7 +165,7 @@ func compareOn(set *corpus.Set, kinds []peer.Kind, dir string, c *config, log io
 		}
 	}()
 	for _, k := range kinds {
-		if k.MaxPostings > 0 && set.Postings() > k.MaxPostings {
+		if k.Takes != nil && !k.Takes(set) {
 			continue
 		}
 		o := opened{kind: k}

@@ -13,6 +13,7 @@ import (
 const (
 	maxLists        = 1000      // opened, counted
 	maxScan         = 2_000_000 // postings scanned, or those of one list
+	maxScanLists    = 10_000
 	maxPairs        = 100
 	maxPairPostings = 8_000_000
 	seeksPerList    = 1000
@@ -111,6 +112,9 @@ func fewPostings(set *corpus.Set, order []int, most int) (lists []int, postings 
 		n := len(set.Lists[list])
 		if len(lists) > 0 && postings+n > most {
 			continue
+		}
+		if len(lists) == maxScanLists {
+			break
 		}
 		lists = append(lists, list)
 		postings += n
