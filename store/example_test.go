@@ -4,47 +4,43 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"path/filepath"
 
 	"github.com/sheafdb/sheaf/iterator"
 	"github.com/sheafdb/sheaf/store"
 )
 
+// check ends the program on an error.
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// README.md shows the middle of this; a test holds the two together.
 func Example() {
 	dir, err := os.MkdirTemp("", "sheaf")
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer os.RemoveAll(dir)
 
-	st, err := store.Open(filepath.Join(dir, "tags"), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	st, err := store.Open(dir, nil) // made if it is not there
+	check(err)
 	defer st.Close()
 
 	b := st.NewBatch()
 	b.Add([]byte("go"), 1, 5, 9, 12)
 	b.Add([]byte("simd"), 5, 7, 12)
 	b.DeleteDocs(12) // gone from every list
-	if err := b.Commit(store.Sync); err != nil {
-		log.Fatal(err)
-	}
+	check(b.Commit(store.Sync))
 
 	sn, err := st.Snapshot() // what is committed from here on does not change it
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer sn.Close()
 	golang, err := sn.Postings([]byte("go"))
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	simd, err := sn.Postings([]byte("simd"))
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	docs, err := iterator.ToSlice(nil, iterator.And(golang, simd)) // closes both
-	fmt.Println(docs, err)
-	// Output: [5] <nil>
+	check(err)
+	fmt.Println(docs)
+	// Output: [5]
 }
