@@ -15,7 +15,7 @@ import (
 // does not depend on the length of the lists, and finding the lists that are next
 // costs a few steps a list and window, however many lists there are. Where the
 // docs of a window belong to one list its blocks are handed through, and those of
-// two sparse lists are merged.
+// a few sparse lists are merged.
 func Or(its ...Iterator) Iterator { return AtLeast(1, its...) }
 
 // AtLeast returns the docs that at least k of its hold. It owns and closes them.
@@ -35,7 +35,10 @@ func AtLeast(k int, its ...Iterator) Iterator {
 	case k == len(its):
 		return And(its...)
 	}
-	op := &atLeast{k: k, ins: inputsBySize(its), mem: newScratch()}
+	if k > 1 {
+		its = bySize(its)
+	}
+	op := &atLeast{k: k, ins: newInputs(its), mem: newScratch()}
 	op.drivers, op.checks = op.ins[:len(its)-(k-1)], op.ins[len(its)-(k-1):]
 	for i := range op.ins {
 		op.len += op.ins[i].size
@@ -82,7 +85,7 @@ func (op *atLeast) produce(out *Block, from uint32) bool {
 		if !op.settle(from) {
 			return false
 		}
-		if op.k == 1 && (op.passOne(out) || op.mergeTwo(out)) {
+		if op.k == 1 && (op.passOne(out) || op.merge(out)) {
 			return true
 		}
 		if !op.fill() {
@@ -173,29 +176,54 @@ func (op *atLeast) passOne(out *Block) bool {
 }
 
 const (
-	// mergeGap is the mean distance of docs from which two lists are merged: a
-	// window has so few of them then that its own cost counts.
-	mergeGap = 64
+	// maxMerge is the largest number of lists that are merged.
+	maxMerge = 8
+	// mergeGap times lists-1 is the mean distance of docs in the result from
+	// which lists are merged: a window has so few docs then that its own cost
+	// counts. Each list more makes merging dearer.
+	mergeGap = 32
 	// mergeRatio is the ratio of densities from which two lists are merged: the
 	// docs of the denser one are then copied by stretches.
 	mergeRatio = 16
 )
 
-// mergeTwo hands out the union of the fronts of the blocks of two inputs if both
-// are in Docs form and merging pays.
-func (op *atLeast) mergeTwo(out *Block) bool {
-	if len(op.now) != 2 || op.now[0].b.Docs == nil || op.now[1].b.Docs == nil {
+// mergePays reports whether the inputs in now are better merged than joined in a
+// window.
+func (op *atLeast) mergePays() bool {
+	if len(op.now) > maxMerge {
 		return false
 	}
-	x, y := op.now[0].b.gap(), op.now[1].b.gap()
-	if lo, hi := min(x, y), max(x, y); lo < mergeGap && hi/mergeRatio < lo {
+	sum, high, low := 0.0, 0.0, 1.0 // of the densities
+	for _, in := range op.now {
+		if in.b.Docs == nil {
+			return false
+		}
+		d := float64(len(in.b.Docs)) / float64(in.b.Last-in.b.First+1)
+		sum, high, low = sum+d, max(high, d), min(low, d)
+	}
+	more := float64(len(op.now) - 1)
+	return sum*mergeGap*more < 1 || len(op.now) == 2 && low*mergeRatio < high
+}
+
+// merge hands out the union of the fronts of the blocks of a few inputs, if that
+// pays.
+func (op *atLeast) merge(out *Block) bool {
+	if !op.mergePays() {
 		return false
 	}
-	// Half a block of each, so that the union fits a block.
-	a, b := op.now[0].b.Docs, op.now[1].b.Docs
-	a, b = a[:min(len(a), BlockSize/2)], b[:min(len(b), BlockSize/2)]
-	last := min(a[len(a)-1], b[len(b)-1], uint32(op.quietEnd()-1))
-	out.setDocs(op.mem.docs[0][:docset.Union(op.mem.docs[0][:], upToDoc(a, last), upToDoc(b, last))])
+	// A share of a block of each, so that the union fits a block.
+	share := BlockSize / len(op.now)
+	last := uint32(op.quietEnd() - 1)
+	for _, in := range op.now {
+		docs := in.b.Docs
+		last = min(last, docs[min(len(docs), share)-1])
+	}
+	docs, next := op.mem.docs[0][:0], op.mem.docs[1][:]
+	for _, in := range op.now {
+		n := docset.Union(next, docs, upToDoc(in.b.Docs, last))
+		docs, next = next[:n], docs[:cap(docs)]
+	}
+	out.setDocs(docs)
 	return true
 }
 

@@ -133,9 +133,6 @@ func (b *Block) cutBefore(doc uint32) {
 	}
 }
 
-// gap returns about the mean distance of the docs of a block in Docs form.
-func (b *Block) gap() uint32 { return (b.Last - b.First) / uint32(len(b.Docs)) }
-
 // cutAfter drops the docs > doc. REQUIRES: doc >= b.First.
 func (b *Block) cutAfter(doc uint32) {
 	if doc >= b.Last {

@@ -9,11 +9,11 @@ import (
 // input is the side of a set operation that reads one of its inputs: the
 // iterator and the block of it that has not been passed yet.
 type input struct {
-	it BlockIterator
 	// b holds docs of the list not passed yet when live. It may be cut, see
 	// cutBefore.
 	b    Block
 	live bool
+	it   BlockIterator
 	// over says that it has returned false, be it at the end or by an error.
 	over bool
 	size uint64 // upper bound of the number of docs of the list
@@ -24,16 +24,35 @@ type input struct {
 	span uint32
 }
 
-// inputsBySize returns inputs that read its, the shortest list first. A nil one is
-// an empty list.
-func inputsBySize(its []Iterator) []input {
+// newInputs returns inputs that read its. A nil one is an empty list.
+func newInputs(its []Iterator) []input {
 	ins := make([]input, len(its))
 	for i, it := range its {
 		ins[i].it = Blocks(it)
 		ins[i].size = upperBound(ins[i].it)
 	}
-	slices.SortStableFunc(ins, func(a, b input) int { return cmp.Compare(a.size, b.size) })
 	return ins
+}
+
+// bySize returns its with the shortest list first.
+func bySize(its []Iterator) []Iterator {
+	type sized struct {
+		it   Iterator
+		size uint64
+	}
+	order := make([]sized, len(its))
+	for i, it := range its {
+		order[i].it = it
+		if it != nil {
+			order[i].size = upperBound(it)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b sized) int { return cmp.Compare(a.size, b.size) })
+	sorted := make([]Iterator, len(its))
+	for i, o := range order {
+		sorted[i] = o.it
+	}
+	return sorted
 }
 
 // next makes b the block after the current one.

@@ -68,7 +68,7 @@ func (s *stored) openSegment() bool {
 }
 
 func (s *stored) Next() bool {
-	for s.next == 0 || !s.r.Next() {
+	for s.over || s.next == 0 || !s.r.Next() {
 		if !s.openSegment() {
 			return false
 		}
@@ -77,7 +77,7 @@ func (s *stored) Next() bool {
 }
 
 func (s *stored) NextBlock(b *iterator.Block) bool {
-	for s.next == 0 || !s.r.NextBlock(b) {
+	for s.over || s.next == 0 || !s.r.NextBlock(b) {
 		if !s.openSegment() {
 			return false
 		}

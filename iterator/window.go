@@ -114,7 +114,7 @@ func (w *window) add(b *Block, last uint32) {
 
 // spreadWords is how many words there may be between two docs on average for the
 // docs to be spread over a bitset before they are counted.
-const spreadWords = 2
+const spreadWords = 4
 
 // addDocs is add for docs.
 func (w *window) addDocs(docs []uint32) {
@@ -200,7 +200,7 @@ func (w *window) bump(i uint32, x uint64) {
 // denseShare is the number of words that one doc may cost for the result to be
 // handed out as a bitset: then passing over it word by word is cheaper than
 // taking it apart.
-const denseShare = 4
+const denseShare = 2
 
 // close ends the adding.
 func (w *window) close() {
