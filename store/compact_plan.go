@@ -26,7 +26,7 @@ const (
 // plan walks all keys, without the values of segments, and cuts the terms into
 // shards which together cover the whole range of postings.
 func (c *compactor) plan(sn *Snapshot) ([]*shard, error) {
-	cur, err := sn.view.cursor(postingsLower, postingsUpper)
+	cur, err := sn.postings()
 	if err != nil {
 		return nil, err
 	}

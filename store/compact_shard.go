@@ -140,22 +140,13 @@ func (b *shardBuilder) build(sh *shard) error {
 
 // write encodes the terms of sh into parts, which end at damaged terms.
 func (b *shardBuilder) write(sh *shard) error {
-	walk, err := b.sn.view.cursor(sh.lower, sh.upper)
-	if err != nil {
-		return err
-	}
-	defer walk.close()
-	read, err := b.sn.view.cursor(sh.lower, sh.upper)
-	if err != nil {
-		return err
-	}
-	defer read.close()
 	part, err := b.begin(sh.lower)
 	if err != nil {
 		return err
 	}
+	open := func() (kvCursor, error) { return b.sn.view.cursor(sh.lower, sh.upper) }
 	var keys termKeys
-	err = walkTerms(walk, &keys, func(prefix []byte, err error) error {
+	err = walkAndRead(open, &keys, func(prefix []byte, read kvCursor, err error) error {
 		if b.ctx.Err() != nil {
 			return b.ctx.Err()
 		}
@@ -330,19 +321,9 @@ func (t *pendingTerm) finish(header []byte) error {
 // readBack reads what was written from disk and compares it, term by term, with
 // what was meant.
 func (b *shardBuilder) readBack(p *shardPart) error {
-	walk, err := p.tables.cursor()
-	if err != nil {
-		return err
-	}
-	defer walk.close()
-	read, err := p.tables.cursor()
-	if err != nil {
-		return err
-	}
-	defer read.close()
 	rest := p.terms
 	var keys termKeys
-	err = walkTerms(walk, &keys, func(prefix []byte, err error) error {
+	err := walkAndRead(p.tables.cursor, &keys, func(prefix []byte, read kvCursor, err error) error {
 		if err == nil {
 			err = b.ctx.Err()
 		}

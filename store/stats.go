@@ -86,18 +86,8 @@ func (w *statsWalk) deletedDocs() error {
 }
 
 func (w *statsWalk) terms() error {
-	walk, err := w.sn.view.cursor(postingsLower, postingsUpper)
-	if err != nil {
-		return err
-	}
-	defer walk.close()
-	read, err := w.sn.view.cursor(postingsLower, postingsUpper)
-	if err != nil {
-		return err
-	}
-	defer read.close()
 	var keys termKeys
-	return walkTerms(walk, &keys, func(prefix []byte, err error) error {
+	return walkAndRead(w.sn.postings, &keys, func(prefix []byte, read kvCursor, err error) error {
 		if err == nil {
 			err = w.ctx.Err()
 		}

@@ -175,18 +175,8 @@ func (v *verifier) deletedDocs() error {
 
 // terms checks every term.
 func (v *verifier) terms() error {
-	walk, err := v.sn.view.cursor(postingsLower, postingsUpper)
-	if err != nil {
-		return err
-	}
-	defer walk.close()
-	read, err := v.sn.view.cursor(postingsLower, postingsUpper)
-	if err != nil {
-		return err
-	}
-	defer read.close()
 	var keys termKeys
-	return walkTerms(walk, &keys, func(prefix []byte, err error) error {
+	return walkAndRead(v.sn.postings, &keys, func(prefix []byte, read kvCursor, err error) error {
 		if v.ctx.Err() != nil {
 			return v.ctx.Err()
 		}

@@ -37,6 +37,28 @@ func walkTerms(c kvCursor, keys *termKeys, f func(prefix []byte, err error) erro
 	return c.err()
 }
 
+// walkAndRead is walkTerms over a cursor that open returns. f also gets another
+// one, to read the values of the term with.
+func walkAndRead(open func() (kvCursor, error), keys *termKeys, f func(prefix []byte, read kvCursor, err error) error) error {
+	walk, err := open()
+	if err != nil {
+		return err
+	}
+	defer walk.close()
+	read, err := open()
+	if err != nil {
+		return err
+	}
+	defer read.close()
+	return walkTerms(walk, keys, func(prefix []byte, err error) error { return f(prefix, read, err) })
+}
+
+// postings returns a cursor over all keys of postings, which the snapshot does not
+// count.
+func (sn *Snapshot) postings() (kvCursor, error) {
+	return sn.view.cursor(postingsLower, postingsUpper)
+}
+
 // splitTerm returns the prefix of the term that a key of postings belongs to, and
 // the end of the term's keys. A key that belongs to none is its own prefix and
 // ends behind itself. Both are written over the slices given.
