@@ -117,7 +117,7 @@ func (e *expr) String() string {
 // TestModel runs the contract test over random expressions.
 func TestModel(t *testing.T) {
 	rng := newRand(t)
-	for range 25 {
+	for range 15 {
 		limit := uint64(1) << (11 + rng.IntN(22))
 		e := randomExpr(rng, 3, min(limit, 1<<32))
 		open := func() iterator.Iterator {
@@ -133,7 +133,7 @@ func TestModel(t *testing.T) {
 // TestModelConsumers compares the consumers over random expressions.
 func TestModelConsumers(t *testing.T) {
 	rng := newRand(t)
-	for range 200 {
+	for range 120 {
 		e := randomExpr(rng, 2, 1<<(11+rng.IntN(22)))
 		want := e.eval()
 		open := func() iterator.Iterator {
@@ -163,7 +163,7 @@ func TestModelConsumers(t *testing.T) {
 func TestModelFailing(t *testing.T) {
 	rng := newRand(t)
 	failures := 0
-	for range 200 {
+	for range 120 {
 		e := randomExpr(rng, 3, 1<<(11+rng.IntN(10)))
 		want := e.eval()
 		met := false
@@ -193,7 +193,7 @@ func TestModelFailing(t *testing.T) {
 			failures++
 		}
 	}
-	if failures < 25 {
+	if failures < 15 {
 		t.Errorf("only %d expressions failed", failures)
 	}
 }

@@ -50,9 +50,6 @@ func (s *stored) rewind() {
 	s.next, s.decoded, s.over = 0, 0, false
 }
 
-// bytes returns the size of the segments.
-func (s *stored) bytes() int { return len(slices.Concat(s.segs...)) }
-
 func (s *stored) Len() uint64 { return s.count }
 
 // openSegment goes on to the next segment.

@@ -15,10 +15,10 @@ import (
 
 const (
 	// rounds is the number of random walks that Run makes.
-	rounds = 20
+	rounds = 12
 	// maxTargets is how many docs, of those that are worth it, Run seeks with
 	// the docs around them.
-	maxTargets = 40
+	maxTargets = 25
 )
 
 // Run is the contract test. open returns a new iterator over want, which is
