@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -103,7 +104,20 @@ func (e *pebbleKV) checkpoint(dir string) error {
 
 func (e *pebbleKV) check() error { return kvErr(e.db.CheckLevels(nil)) }
 
-func (e *pebbleKV) close() error { return kvErr(e.db.Close()) }
+// closeFlushTimeout bounds how long close waits for a disk that is full.
+const closeFlushTimeout = 10 * time.Second
+
+// close flushes first, so that a store that was closed does not need its log: of
+// damage inside a log Pebble v2.1.7 notices only some, and takes the rest for the
+// end of it. A flush that fails loses nothing, the log has it all.
+func (e *pebbleKV) close() error {
+	if !e.opts.ReadOnly {
+		ctx, cancel := context.WithTimeout(context.Background(), closeFlushTimeout)
+		_ = e.flush(ctx)
+		cancel()
+	}
+	return kvErr(e.db.Close())
+}
 
 func (e *pebbleKV) metrics() kvMetrics {
 	m := e.db.Metrics()
