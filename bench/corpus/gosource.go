@@ -58,19 +58,28 @@ func goTrigrams() (*Set, error) {
 		if len(word) < 5 || len(word) > 20 {
 			continue
 		}
-		var q []int
-		for i := range len(word) - 2 {
-			n, ok := slices.BinarySearchFunc(set.Terms, word[i:i+3], bytes.Compare)
-			if !ok {
-				return nil, fmt.Errorf("corpus: no file has the trigram %q of %q", word[i:i+3], word)
-			}
-			if !slices.Contains(q, n) {
-				q = append(q, n)
-			}
+		q := trigramQuery(set, word)
+		if q == nil {
+			continue // only in a file that is not indexed, a very large one
 		}
 		set.Queries = append(set.Queries, q)
 	}
 	return set, nil
+}
+
+// trigramQuery returns the lists of the trigrams of word, each once; nil when one
+// of them has none.
+func trigramQuery(set *Set, word []byte) (q []int) {
+	for i := range len(word) - 2 {
+		n, ok := slices.BinarySearchFunc(set.Terms, word[i:i+3], bytes.Compare)
+		if !ok {
+			return nil
+		}
+		if !slices.Contains(q, n) {
+			q = append(q, n)
+		}
+	}
+	return q
 }
 
 // trigramsOf indexes a tree as code search does and takes the lists from there.

@@ -36,9 +36,12 @@ func leanMapping() mapping.IndexMapping {
 	return m
 }
 
-// fewDocuments reports whether a set has documents for bleve to index in seconds:
-// at most 50,000 of them.
+// fewDocuments reports whether bleve indexes a set within a minute or so: at most
+// 50,000 documents with 3 million terms.
 func fewDocuments(set *corpus.Set) bool {
+	if set.Postings() > 3_000_000 {
+		return false
+	}
 	docs := map[uint32]struct{}{}
 	for _, l := range set.Lists {
 		for _, d := range l {

@@ -122,25 +122,30 @@ func run(c *config, out, log io.Writer) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var rows []row
 	for _, name := range c.sets {
-		start := time.Now()
-		set, err := corpus.Load(name)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(log, "%s: %d lists, %d postings\n", name, len(set.Lists), set.Postings())
-		got, err := compareOn(set, kinds, filepath.Join(dir, name), c, log)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		var got []row
+		if got, err = compareSet(name, kinds, dir, c, log); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+			break // what was measured before is still worth a table
 		}
 		rows = append(rows, got...)
-		fmt.Fprintf(log, "%s: done in %v\n", name, time.Since(start).Round(time.Millisecond))
 	}
 	fmt.Fprint(out, describe(c), "\n\n")
-	if err := writeTable(out, rows, names, c.markdown); err != nil {
-		return err
-	}
+	err = errors.Join(err, writeTable(out, rows, names, c.markdown))
 	fmt.Fprintln(out)
-	return writeBars(out, rows)
+	return errors.Join(err, writeBars(out, rows))
+}
+
+// compareSet loads a set and compares the kinds on it.
+func compareSet(name string, kinds []peer.Kind, dir string, c *config, log io.Writer) ([]row, error) {
+	start := time.Now()
+	set, err := corpus.Load(name)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(log, "%s: %d lists, %d postings\n", name, len(set.Lists), set.Postings())
+	rows, err := compareOn(set, kinds, filepath.Join(dir, name), c, log)
+	fmt.Fprintf(log, "%s: done in %v\n", name, time.Since(start).Round(time.Millisecond))
+	return rows, err
 }
 
 // opened is a peer that has the set.
