@@ -85,7 +85,7 @@ func (op *atLeast) produce(out *Block, from uint32) bool {
 		if !op.settle(from) {
 			return false
 		}
-		if op.k == 1 && (op.passOne(out) || op.merge(out)) {
+		if op.k == 1 && (op.passOne(out) || op.passRun(out) || op.merge(out)) {
 			return true
 		}
 		if !op.fill() {
@@ -173,6 +173,22 @@ func (op *atLeast) passOne(out *Block) bool {
 		out.cutAfter(uint32(end - 1))
 	}
 	return out.tidy()
+}
+
+// passRun hands out the run that the result starts with, if it starts with a long
+// one: what other inputs have in its range does not matter.
+func (op *atLeast) passRun(out *Block) bool {
+	b := &op.now[0].b
+	for _, in := range op.now[1:] {
+		if in.b.First < b.First {
+			b = &in.b
+		}
+	}
+	if b.Docs != nil || b.Words != nil || b.Last-b.First < BlockSize {
+		return false
+	}
+	*out = *b
+	return true
 }
 
 const (
