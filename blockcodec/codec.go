@@ -159,14 +159,11 @@ func (d *Decoder) decode(dst []uint32, src []byte) (consumed int, ok bool) {
 	if n == 0 {
 		return 0, true
 	}
-	if len(src) == 0 {
+	typ, b, ok := head(src)
+	if !ok {
 		return 0, false
 	}
-	b := int(src[0] & 63)
-	if b > 32 {
-		return 0, false
-	}
-	switch src[0] >> 6 {
+	switch typ {
 	case typePacked:
 		end := 1 + packedLen(n, b)
 		if len(src) < end {
@@ -185,6 +182,14 @@ func (d *Decoder) decode(dst []uint32, src []byte) (consumed int, ok bool) {
 	}
 	fill(dst, v)
 	return end, true
+}
+
+// head reads the first byte of a block: its type and width.
+func head(src []byte) (typ byte, b int, ok bool) {
+	if len(src) == 0 {
+		return 0, 0, false
+	}
+	return src[0] >> 6, int(src[0] & 63), src[0]&63 <= 32
 }
 
 // constant reads a block of type 3 and width b.

@@ -37,15 +37,12 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 	if n == 0 {
 		return 0, true
 	}
-	if len(src) == 0 {
-		return 0, false
-	}
-	b := int(src[0] & 63)
-	if b > 32 {
+	typ, b, ok := head(src)
+	if !ok {
 		return 0, false
 	}
 	width := 32 // no gap needs more bits
-	switch src[0] >> 6 {
+	switch typ {
 	case typePacked:
 		consumed = 1 + packedLen(n, b)
 		if len(src) < consumed {
@@ -95,7 +92,7 @@ func equalGaps(dst []uint32, base, gap uint32) bool {
 	if uint64(base)+uint64(len(dst))*(uint64(gap)+1) > 1<<32 {
 		return false
 	}
-	progress(dst, base+gap, gap+1)
+	progression(dst, base+gap, gap+1)
 	return true
 }
 
@@ -118,8 +115,8 @@ func sumGapsGo(dst []uint32, base uint32) {
 	}
 }
 
-// progressGo sets dst to first, first+step, first+2*step and so on.
-func progressGo(dst []uint32, first, step uint32) {
+// progressionGo sets dst to first, first+step, first+2*step and so on.
+func progressionGo(dst []uint32, first, step uint32) {
 	for i := range dst {
 		dst[i] = first
 		first += step

@@ -25,8 +25,8 @@ func gapsAVX2(gaps, docs []uint32, base uint32) {
 	}
 }
 
-// progressAVX2 is progressGo for CPUs with AVX2.
-func progressAVX2(dst []uint32, first, step uint32) {
+// progressionAVX2 is progressionGo for CPUs with AVX2.
+func progressionAVX2(dst []uint32, first, step uint32) {
 	if len(dst) >= 8 {
 		count := archsimd.LoadInt32x8Array(&iota8).ToBits()
 		by := archsimd.BroadcastUint32x8(step)
@@ -40,5 +40,5 @@ func progressAVX2(dst []uint32, first, step uint32) {
 		}
 		archsimd.ClearAVXUpperBits()
 	}
-	progressGo(dst, first, step)
+	progressionGo(dst, first, step)
 }

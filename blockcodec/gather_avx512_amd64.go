@@ -123,8 +123,8 @@ func gapsAVX512(gaps, docs []uint32, base uint32) {
 // rotateUp moves every element one place up. Nothing writes it.
 var rotateUp = [16]uint32{15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
 
-// progressAVX512 is progressGo for CPUs with AVX-512.
-func progressAVX512(dst []uint32, first, step uint32) {
+// progressionAVX512 is progressionGo for CPUs with AVX-512.
+func progressionAVX512(dst []uint32, first, step uint32) {
 	v := archsimd.BroadcastUint32x16(first).
 		Add(archsimd.LoadUint32x16Array(&iota16).Mul(archsimd.BroadcastUint32x16(step)))
 	by := archsimd.BroadcastUint32x16(16 * step)

@@ -2,4 +2,3 @@ package blockcodec
 
 // The z*.go files are kernels, one straight line of code per width.
 //go:generate go -C _gen run .
-//go:generate go -C _gensimd run .

@@ -185,23 +185,20 @@ func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, hig
 		} else {
 			unpackMergeSumIce((*[BlockSize]uint32)(dst), src, b, words, high, base)
 		}
-	case hasAVX512 && len(dst) != BlockSize:
-		unpack(dst, src, b)
-		mergeSumAVX512(dst, words, high, b, base)
 	default:
 		unpackMerge(dst, src, b, words, high, narrow)
 		sumGaps(dst, base)
 	}
 }
 
-func progress(dst []uint32, first, step uint32) {
+func progression(dst []uint32, first, step uint32) {
 	switch {
 	case hasAVX512:
-		progressAVX512(dst, first, step)
+		progressionAVX512(dst, first, step)
 	case hasAVX2:
-		progressAVX2(dst, first, step)
+		progressionAVX2(dst, first, step)
 	default:
-		progressGo(dst, first, step)
+		progressionGo(dst, first, step)
 	}
 }
 

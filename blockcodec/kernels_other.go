@@ -53,8 +53,6 @@ func gather(words *bitmapWords, high *highParts, vals []uint32, b int) int {
 
 func gapsOf(gaps, docs []uint32, base uint32) { gapsGo(gaps, docs, base) }
 
-func sumGaps(dst []uint32, base uint32) { sumGapsGo(dst, base) }
-
 func unpackSum(dst []uint32, src []byte, b int, base uint32) {
 	unpack(dst, src, b)
 	sumGapsGo(dst, base)
@@ -65,7 +63,7 @@ func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, hig
 	sumGapsGo(dst, base)
 }
 
-func progress(dst []uint32, first, step uint32) { progressGo(dst, first, step) }
+func progression(dst []uint32, first, step uint32) { progressionGo(dst, first, step) }
 
 func ascending(docs []uint32, base uint32) bool { return ascendingGo(docs, base) }
 

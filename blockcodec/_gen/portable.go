@@ -7,8 +7,8 @@ import "fmt"
 // values; four rounds cover the eight lanes. Each round is a call, because the
 // compiler then adds offsets to a pointer that stays in a register: written into a
 // loop, it computes all addresses first and spills them.
-func verticalGo(f *file) {
-	f.p("package blockcodec\n\nimport \"encoding/binary\"\n")
+func verticalGo() *file {
+	f := newFile("", "encoding/binary")
 	dispatch(f,
 		"// unpackVerticalGo unpacks a full block of width b from the 32*b bytes of src.",
 		"func unpackVerticalGo(dst *[BlockSize]uint32, src []byte, b int)",
@@ -76,6 +76,7 @@ func verticalGo(f *file) {
 		}
 		f.p("}\n")
 	}
+	return f
 }
 
 // shifted2 is a literal of b one bits from bit sh on, in each half of 64.
@@ -86,8 +87,8 @@ func shifted2(b, sh int) string {
 
 // horizontalGo writes the portable kernels of one bit stream: 32 values in 4*b
 // bytes, read by 64-bit windows that stay inside these bytes.
-func horizontalGo(f *file) {
-	f.p("package blockcodec\n\nimport \"encoding/binary\"\n")
+func horizontalGo() *file {
+	f := newFile("", "encoding/binary")
 	dispatch(f,
 		"// unpack32Go unpacks 32 values of b bits from the 4*b bytes of src.",
 		"func unpack32Go(dst *[32]uint32, src []byte, b int)",
@@ -141,4 +142,5 @@ func horizontalGo(f *file) {
 		}
 		f.p("}\n")
 	}
+	return f
 }

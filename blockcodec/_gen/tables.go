@@ -20,7 +20,7 @@ func table(f *file, name, doc, typ string, n, m int, at func(b, lane int) int) {
 
 // tables writes the constants of the kernels: data, so that nothing runs at init.
 func tables() *file {
-	f := newFile()
+	f := newFile(simd)
 	table(f, "lags", "lags shifts the lower half of a vector to the row before, by width.",
 		"uint32", 32, 16, func(b, lane int) int {
 			if b > 0 && lane < 8 {

@@ -10,7 +10,7 @@ func word(w int) string {
 // unpackVerticalAVX2 writes the vertical unpack: each row is one shift by a constant,
 // or two where it lies across two words, and one AND.
 func unpackVerticalAVX2() *file {
-	f := newFile("simd/archsimd")
+	f := newKernels()
 	f.p("// unpackVerticalAVX2 is unpackVerticalGo for CPUs with AVX2. The kernels are written out")
 	f.p("// per width, so that every shift is by a constant.")
 	f.p("//")

@@ -75,7 +75,7 @@ func wideSums(f *file, k int) {
 
 // unpackSumIce writes the kernels that unpack gaps and sum them in registers.
 func unpackSumIce() *file {
-	f := newFile("simd/archsimd")
+	f := newKernels()
 	f.p("// unpackSumIce is unpackVerticalGo and then sumGapsGo for CPUs with hasIce, in")
 	f.p("// registers: the gaps are never stored. It sums complements: ^gap is -(gap+1), so")
 	f.p("// that the step of one beside each gap costs nothing. Up to %d bits two rows of", maxWide)

@@ -2,14 +2,10 @@ package main
 
 import "fmt"
 
-// simdTag fences files that use simd/archsimd.
-const simdTag = "//go:build goexperiment.simd && amd64 && go1.27\n"
-
 // packVerticalAVX2 writes the AVX2 packers of full blocks: a register holds one
 // word of all eight lanes.
-func packVerticalAVX2(f *file) {
-	f.p(simdTag)
-	f.p("package blockcodec\n\nimport \"simd/archsimd\"\n")
+func packVerticalAVX2() *file {
+	f := newKernels()
 	dispatch(f,
 		"// packVerticalAVX2 is packVerticalGo for CPUs with AVX2.",
 		"func packVerticalAVX2(dst []byte, src *[BlockSize]uint32, b int)",
@@ -44,4 +40,5 @@ func packVerticalAVX2(f *file) {
 		f.p("archsimd.ClearAVXUpperBits()")
 		f.p("}\n")
 	}
+	return f
 }

@@ -5,7 +5,7 @@ import "fmt"
 // unpackMergeIce writes the kernels that unpack a block with bitmap exceptions in
 // one pass.
 func unpackMergeIce() *file {
-	f := newFile("simd/archsimd")
+	f := newKernels()
 	f.p("// unpackMergeIce is unpackVerticalGo and then mergeBitmapGo for CPUs with hasIce,")
 	f.p("// in one pass: sixteen bits of the bitmap spread as many high parts to their")
 	f.p("// places, beside the low parts in registers.")
@@ -40,7 +40,7 @@ func unpackMergeIce() *file {
 // unpackMergeSumIce writes the kernels that unpack gaps with bitmap exceptions and
 // sum them, where a gap has at most maxWide bits.
 func unpackMergeSumIce() *file {
-	f := newFile("simd/archsimd")
+	f := newKernels()
 	f.p("// unpackMergeSumIce is unpackMergeIce and then sumGapsGo in one pass, like")
 	f.p("// unpackSumIce, for gaps of at most %d bits with their high parts.", maxWide)
 	f.p("//")
@@ -91,7 +91,7 @@ func spreadBytes(f *file, q int) {
 
 // unpackMergeBytesIce writes the kernels for high parts of a byte at most.
 func unpackMergeBytesIce() *file {
-	f := newFile("simd/archsimd")
+	f := newKernels()
 	f.p("// unpackMergeBytesIce is unpackMergeIce for high parts of at most 8 bits: all 64")
 	f.p("// of a word of the bitmap spread at once.")
 	f.p("//")
@@ -130,7 +130,7 @@ func unpackMergeBytesIce() *file {
 // unpackMergeSumBytesIce writes the kernels that unpack gaps with bitmap exceptions and
 // sum them, where a gap has at most maxWide bits and its high part 8.
 func unpackMergeSumBytesIce() *file {
-	f := newFile("simd/archsimd")
+	f := newKernels()
 	f.p("// unpackMergeSumBytesIce is unpackMergeBytesIce and then sumGapsGo in one pass, like")
 	f.p("// unpackSumIce, for gaps of at most %d bits with their high parts.", maxWide)
 	f.p("//")

@@ -1,3 +1,0 @@
-module github.com/sheafdb/sheaf/blockcodec/_gensimd
-
-go 1.26.0
