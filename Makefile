@@ -10,7 +10,7 @@ COUNT    ?= 10
 MODULES  := . bench
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test test-race test-tiers lint bench bench-once bench-codec fuzz check cross clean
+.PHONY: help build demo test test-race test-tiers lint bench bench-once bench-codec bench-peers fuzz check cross clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ bench-once: ## every benchmark once: they still run
 
 bench-codec: ## the codec's table: the cases of docs/perf.md with a memcpy ceiling
 	$(GO) test -run '^$$' -bench Codec -count $(COUNT) ./blockcodec
+
+bench-peers: ## Sheaf beside its peers, one table; PEERS="-quick" takes some minutes, all an hour
+	cd bench && $(GO) run ./peers $(PEERS)
 
 fuzz: ## each fuzz target for FUZZTIME
 	@for p in $$($(GO) list ./...); do \
