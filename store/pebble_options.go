@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -37,6 +38,7 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 		ReadOnly:                    o.ReadOnly,
 	}
 	po.TargetFileSizes[0] = 32 << 20
+	po.Experimental.SpanPolicyFunc = cutSpaces
 	for i := range po.Levels {
 		po.Levels[i] = pebble.LevelOptions{
 			BlockSize:      32 << 10,
@@ -46,6 +48,18 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 		}
 	}
 	return po
+}
+
+// cutSpaces makes Pebble end a table where a space of keys ends. Compaction puts
+// whole ranges of postings in place; a table that held other keys besides would
+// stay on disk for these.
+func cutSpaces(start []byte) (policy pebble.SpanPolicy, end []byte, err error) {
+	for _, end := range [][]byte{postingsLower, postingsUpper} {
+		if bytes.Compare(start, end) < 0 {
+			return policy, end, nil
+		}
+	}
+	return policy, nil, nil
 }
 
 // pebbleLogger hands Pebble's log to slog.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,51 +44,83 @@ Bits a posting are those of keys and values.`,
 			if err := requireStore(args[0]); err != nil {
 				return err
 			}
-			var damaged int
-			err := withStore(args[0], store.Options{}, func(st *store.Store) error {
+			var r compactJSON
+			before, err := dirBytes(args[0])
+			if err != nil {
+				return err
+			}
+			err = withStore(args[0], store.Options{}, func(st *store.Store) error {
 				var err error
-				damaged, err = a.compact(cmd.Context(), st, asJSON)
+				r, err = a.compact(cmd.Context(), st)
 				return err
 			})
-			if err == nil && damaged > 0 {
+			if err != nil {
+				return err
+			}
+			// Files that went out of use are surely gone once the store is closed.
+			r.DiskBefore = before
+			if r.DiskAfter, err = dirBytes(args[0]); err != nil {
+				return err
+			}
+			if err := a.printCompact(r, asJSON); err != nil {
+				return err
+			}
+			if r.Damaged > 0 {
 				return errNothing
 			}
-			return err
+			return nil
 		},
 	}
 	addJSON(cmd, &asJSON, "the report")
 	return cmd
 }
 
-func (a *app) compact(ctx context.Context, st *store.Store, asJSON bool) (damaged int, err error) {
-	diskBefore, start := st.Metrics().DiskBytes, time.Now()
+func (a *app) compact(ctx context.Context, st *store.Store) (r compactJSON, err error) {
+	start := time.Now()
 	bar := a.newProgress("compacting", true)
 	stats, err := st.Compact(ctx, store.CompactOptions{
 		Progress: func(p store.Progress) { bar.set(int64(p.BytesDone), int64(p.BytesTotal)) },
 	})
 	bar.end()
 	if errors.Is(err, context.Canceled) {
-		return 0, &interruptedError{"the parts that were compacted stay so, the store is good; run it again for the others", err}
+		return r, &interruptedError{"the parts that were compacted stay so, the store is good; run it again for the others", err}
 	}
 	if err != nil {
-		return 0, err
+		return r, err
 	}
 	for _, c := range stats.Corrupt {
 		a.warnf("left alone: %v", c)
 	}
-	r := compactJSON{
+	return compactJSON{
 		Terms: stats.Terms, Postings: stats.Postings,
 		BytesBefore: stats.BytesBefore, BytesAfter: stats.BytesAfter,
 		BitsBefore: bitsEach(stats.BytesBefore, stats.Postings), BitsAfter: stats.BitsPerPosting(),
-		DiskBefore: diskBefore, DiskAfter: st.Metrics().DiskBytes,
 		Damaged: len(stats.Corrupt), Seconds: time.Since(start).Seconds(),
-	}
+	}, nil
+}
+
+func (a *app) printCompact(r compactJSON, asJSON bool) error {
 	if asJSON {
-		return r.Damaged, a.printJSON(r)
+		return a.printJSON(r)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%d terms, %d postings in %.1f s\nbefore %d bytes, %.2f bits a posting (on disk %d bytes)\nafter  %d bytes, %.2f bits a posting (on disk %d bytes)\n",
+	_, err := fmt.Fprintf(a.stdout, "%d terms, %d postings in %.1f s\nbefore %d bytes, %.2f bits a posting (on disk %d bytes)\nafter  %d bytes, %.2f bits a posting (on disk %d bytes)\n",
 		r.Terms, r.Postings, r.Seconds, r.BytesBefore, r.BitsBefore, r.DiskBefore, r.BytesAfter, r.BitsAfter, r.DiskAfter)
-	return r.Damaged, err
+	return err
+}
+
+// dirBytes returns the sum of the lengths of the files in dir and below.
+func dirBytes(dir string) (n uint64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += uint64(info.Size())
+		}
+		return err
+	})
+	return n, err
 }
 
 // bitsEach returns how many bits of bytes one of n things takes, 0 where there
