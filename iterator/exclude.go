@@ -3,8 +3,8 @@ package iterator
 import "github.com/RoaringBitmap/roaring/v2"
 
 // Exclude returns the docs of it that bm does not hold. It owns and closes it.
-// bm must not be changed before; with a nil or an empty one the result is it
-// itself.
+// bm must not be changed until the result is closed; with a nil or an empty one
+// the result is it itself.
 //
 // Blocks that bm does not touch are handed through. Single docs of others are
 // looked up, until a [Set] of bm would have cost less; where many lists are met

@@ -7,6 +7,10 @@
 // value is a sentinel. A block is a stretch of consecutive docs of one list,
 // handed out at once.
 //
+// Lists come from storage, from slices ([FromSlice]) or from Roaring bitmaps
+// ([FromBitmap], [Set]). All set operations work block by block on inputs that
+// can hand out blocks, and fall back to collecting docs into blocks on others.
+//
 // # Ownership
 //
 // Whoever is given an Iterator closes it. The set operations ([And], [Or],
