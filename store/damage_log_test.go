@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -69,5 +70,48 @@ func TestClosedStoreNeedsNoLog(t *testing.T) {
 	defer st.Close()
 	if got := count(); got != want {
 		t.Fatalf("%d docs after the log was damaged, %d before", got, want)
+	}
+}
+
+// TestMissingFiles cuts and removes each kind of file that Pebble needs: Open says
+// that the store is damaged.
+func TestMissingFiles(t *testing.T) {
+	skipInRace(t)
+	for _, pattern := range []string{"*.sst", "MANIFEST-*", "marker.manifest.*"} {
+		for _, what := range []string{"cut", "removed"} {
+			if pattern != "*.sst" && what == "cut" {
+				continue // a manifest may be cut anywhere, and a marker is empty
+			}
+			dir := filepath.Join(t.TempDir(), "store")
+			st, err := Open(dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commit(t, st, func(b *Batch) error { return b.Add([]byte("term"), 1, 2, 3) })
+			if err := st.Close(); err != nil {
+				t.Fatal(err)
+			}
+			files, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil || len(files) == 0 {
+				t.Fatalf("no %s: %v", pattern, err)
+			}
+			for _, f := range files {
+				if what == "cut" {
+					err = os.Truncate(f, 100)
+				} else {
+					err = os.Remove(f)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if st, err = Open(dir, nil); err == nil {
+				st.Close()
+				t.Fatalf("%s %s: Open says nothing", pattern, what)
+			}
+			if !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s %s: not ErrCorrupt: %v", pattern, what, err)
+			}
+		}
 	}
 }

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +35,7 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool) (*pebble
 	po.ErrorIfNotExists = !create
 	db, err := pebble.Open(dir, po)
 	if err != nil {
-		return nil, kvErr(err)
+		return nil, openErr(err)
 	}
 	e := &pebbleKV{db: db, opts: po, fs: o.fs, dir: dir, events: ev}
 	if o.ReadOnly {
@@ -54,10 +54,33 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool) (*pebble
 // kvErr marks Pebble's corruption errors as ours.
 func kvErr(err error) error {
 	if err != nil && pebble.IsCorruptionError(err) && !errors.Is(err, ErrCorrupt) {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return &kvCorruptError{err}
 	}
 	return err
 }
+
+// openErr is kvErr for errors of opening: files that are missing or cut short are
+// no corruption to Pebble.
+func openErr(err error) error {
+	text := err.Error()
+	if errors.Is(err, pebble.ErrDBDoesNotExist) || strings.Contains(text, "could not open manifest file") ||
+		strings.Contains(text, "object size mismatch") ||
+		strings.Contains(text, "unknown to the objstorage provider") {
+		return &kvCorruptError{err}
+	}
+	return kvErr(err)
+}
+
+// kvCorruptError is ErrCorrupt with what Pebble says of it.
+type kvCorruptError struct{ err error }
+
+func (e *kvCorruptError) Error() string {
+	// What Pebble attaches to such errors shows as a line that says nothing.
+	text := strings.ReplaceAll(e.err.Error(), "\n<corruption detail carrier>", "")
+	return ErrCorrupt.Error() + ": " + text
+}
+
+func (e *kvCorruptError) Unwrap() []error { return []error{ErrCorrupt, e.err} }
 
 type pebbleWrites struct{ b *pebble.Batch }
 
