@@ -174,7 +174,11 @@ func (d *Decoder) decodeVariableByte(dst []uint32, src []byte, b int) (consumed 
 	if x > n || len(src) < low+2*x { // a code has at least a byte
 		return 0, false
 	}
-	unpack(dst, src[2:low], b)
+	if b == 0 { // as unpack does, but a sparse block is small work and feels the call
+		clear(dst)
+	} else {
+		unpack(dst, src[2:low], b)
+	}
 	if codes := src[low:]; n == BlockSize && oneByteCodes(codes, x) {
 		return low + 2*x, mergeBytes((*[BlockSize]uint32)(dst), codes[x:2*x], codes[:x], b)
 	}
