@@ -2,7 +2,6 @@ package iterator
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -37,6 +36,7 @@ type bitmapBuilder struct {
 	runs    []byte // one bit a container, as in the format
 	win     window // the docs of the last container
 	mem     *scratch
+	docs    []uint32
 	open    bool // win holds docs that are not in mem.bytes
 	hasRuns bool // there are containers of runs
 }
@@ -70,20 +70,27 @@ func (bb *bitmapBuilder) add(b *Block) {
 func (bb *bitmapBuilder) flush() {
 	bb.open = false
 	bb.win.close()
-	if bb.win.count > maxArray {
-		n := len(bb.mem.bytes)
-		bb.mem.bytes = slices.Grow(bb.mem.bytes, 8*maxWords)[:n+8*maxWords]
+	// A local slice: to store each step of it would cost a write barrier.
+	out := bb.mem.bytes
+	if n := len(out); bb.win.count > maxArray {
+		out = slices.Grow(out, 8*maxWords)[:n+8*maxWords]
 		for i, x := range bb.win.result {
-			binary.LittleEndian.PutUint64(bb.mem.bytes[n+8*i:], x)
+			binary.LittleEndian.PutUint64(out[n+8*i:], x)
 		}
 	} else {
-		for i, found := bb.win.nextTouched(0); found; i, found = bb.win.nextTouched(i + 1) {
-			for x := bb.win.result[i]; x != 0; x &= x - 1 {
-				doc := i<<6 | uint32(bits.TrailingZeros64(x))
-				bb.mem.bytes = binary.LittleEndian.AppendUint16(bb.mem.bytes, uint16(doc))
+		out = slices.Grow(out, 2*bb.win.count)
+		var b Block
+		for from := bb.win.base; bb.win.take(&b, from, &bb.mem.docs[0]); from = b.Last + 1 {
+			bb.docs = b.AppendTo(bb.docs[:0])
+			for _, doc := range bb.docs {
+				out = binary.LittleEndian.AppendUint16(out, uint16(doc))
+			}
+			if b.Last == bb.win.last() {
+				break
 			}
 		}
 	}
+	bb.mem.bytes = out
 	bb.container(bb.win.base>>windowBits, bb.win.count, false)
 }
 
