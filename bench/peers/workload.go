@@ -53,11 +53,12 @@ func tasks(set *corpus.Set) []task {
 	rng := rand.New(rand.NewPCG(5, uint64(len(set.Lists))))
 	order := rng.Perm(len(set.Lists))
 	some := order[:min(maxLists, len(order))]
-	scan, scanned := fewPostings(set, order, maxScan)
 	pairs := neighbours(set, rng)
 	byLength := slices.SortedStableFunc(slices.Values(order), func(a, b int) int {
 		return cmp.Compare(len(set.Lists[b]), len(set.Lists[a]))
 	})
+	// The longest list first: where it is long enough, it is the only one.
+	scan, scanned := fewPostings(set, slices.Concat(byLength[:1], order), maxScan)
 
 	ts := []task{
 		eachList(mOpen, some, func(p peer.Peer, list int) (uint64, error) {
@@ -106,10 +107,14 @@ func tasks(set *corpus.Set) []task {
 }
 
 // fewPostings returns lists from the front of order until they have most
-// postings, one list at least, and how many they have.
+// postings, one list at least, and how many they have. The first list may come
+// again in order; it is taken once.
 func fewPostings(set *corpus.Set, order []int, most int) (lists []int, postings int) {
-	for _, list := range order {
+	for i, list := range order {
 		n := len(set.Lists[list])
+		if i > 0 && list == order[0] {
+			continue
+		}
 		if len(lists) > 0 && postings+n > most {
 			continue
 		}
