@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +64,13 @@ func (a *app) index(ctx context.Context, f indexFlags, db string, paths []string
 	maxSize, err := parseSize(f.maxSize)
 	if err != nil {
 		return fmt.Errorf("index: --max-size: %w", err)
+	}
+	if requireStore(db) != nil { // no store yet: not one for nothing
+		for _, p := range paths {
+			if _, err := os.Lstat(p); err != nil {
+				return fmt.Errorf("index: %w", err)
+			}
+		}
 	}
 	bar := a.newProgress("indexing", false)
 	defer bar.end()

@@ -78,6 +78,17 @@ func TestIndexWrong(t *testing.T) {
 	wantError(t, sheaf(t, "", "index", db, filepath.Join(root, "none")), "no such file")
 }
 
+// TestIndexMissingPath: a path that is not there makes no store.
+func TestIndexMissingPath(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "db")
+	if r := sheaf(t, "", "index", db, filepath.Join(t.TempDir(), "missing")); r.code != exitError || !strings.Contains(r.errOut, "missing") {
+		t.Errorf("exit code %d, %q", r.code, r.errOut)
+	}
+	if _, err := os.Stat(db); !os.IsNotExist(err) {
+		t.Errorf("a store was made: %v", err)
+	}
+}
+
 func TestIndexUnreadable(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root reads everything")
