@@ -83,7 +83,9 @@ func seekGo(dst []uint32, write int, a, b []uint32, keep int) (i, k int) {
 			window = b[:min(seekWindow, len(b))]
 		}
 		dst[k&write] = x
-		k += b2i(window[searchGo(window, x)] == x) ^ keep
+		// In arrays that are in order the search ends inside the window.
+		at := min(searchGo(window, x), len(window)-1)
+		k += b2i(window[at] == x) ^ keep
 	}
 	return len(a), k
 }
