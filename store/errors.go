@@ -12,6 +12,9 @@ var (
 	// ErrNotStore: the directory exists, is not empty, and is not a store. It was
 	// not touched.
 	ErrNotStore = errors.New("store: not a sheaf store")
+	// ErrUnfinished, an ErrNotStore: a process ended while it made the store. Nothing
+	// was committed; opening it for writing makes it.
+	ErrUnfinished = fmt.Errorf("%w yet: a process ended while it made it", ErrNotStore)
 	// ErrTooNew: the store, or a record in it, was written by a newer version of
 	// this package.
 	ErrTooNew = errors.New("store: format is newer than this version of sheaf reads")

@@ -73,7 +73,8 @@ type dirState int
 
 const (
 	dirMissing dirState = iota
-	dirEmpty            // or left by a creation that did not end
+	dirEmpty
+	dirUnfinished // left by a creation that did not end
 	dirStore
 )
 
@@ -104,8 +105,10 @@ func inspectDir(fsys vfs.FS, dir string) (dirState, error) {
 	if err != nil {
 		return 0, err
 	}
-	foreign := func(name string) bool { return name != lockName }
-	if !slices.Contains(names, markerNew) && slices.ContainsFunc(names, foreign) {
+	if slices.Contains(names, markerNew) {
+		return dirUnfinished, nil
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return name != lockName }) {
 		return 0, fmt.Errorf("%w: %s has files but no %s", ErrNotStore, dir, markerName)
 	}
 	return dirEmpty, nil
@@ -140,8 +143,13 @@ func syncDir(fsys vfs.FS, dir string) error {
 // database again: the first log of a Pebble database cannot tell damage from its
 // end, and must not hold anything that matters.
 func createStore(dir string, o *Options, lock *pebble.Lock) error {
-	if err := writeMarker(o.fs, dir, markerNew); err != nil {
-		return err
+	// What is there already must stay: to write a file again Pebble's file system
+	// removes it first, and a directory with a database but without either marker
+	// is not ours.
+	if b, err := readMarker(o.fs, o.fs.PathJoin(dir, markerNew)); err != nil || string(b) != markerLine(FormatVersion) {
+		if err := writeMarker(o.fs, dir, markerNew); err != nil {
+			return err
+		}
 	}
 	e, err := openPebble(dir, o, lock, true)
 	if err != nil {

@@ -70,6 +70,9 @@ func open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if state == dirUnfinished && o.ReadOnly {
+		return nil, ErrUnfinished
+	}
 	if state != dirStore && o.ReadOnly {
 		return nil, fmt.Errorf("%w: there is no store to read", ErrNotStore)
 	}

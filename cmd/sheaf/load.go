@@ -79,7 +79,7 @@ func (l *loader) run(db string, asJSON bool) (err error) {
 	// What is no store should not be found out after an hour of checking.
 	if _, statErr := os.Stat(db); statErr == nil {
 		err := withStore(db, store.Options{ReadOnly: true}, func(*store.Store) error { return nil })
-		if err != nil && requireStore(db) == nil {
+		if err != nil && requireStore(db) == nil && !errors.Is(err, store.ErrUnfinished) {
 			return err
 		}
 	}

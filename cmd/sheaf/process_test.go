@@ -127,6 +127,19 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestLoadUnfinished: load makes a store that a killed process began to make.
+func TestLoadUnfinished(t *testing.T) {
+	db := loaded(t, "a\t1\n")
+	if err := os.Rename(filepath.Join(db, "SHEAF"), filepath.Join(db, "SHEAF.new")); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, sheaf(t, "", "query", db, "a"), "ended while it made it")
+	mustSheaf(t, "b\t2\n", "load", db)
+	if got := mustSheaf(t, "", "query", db, "b"); got != "2\n" {
+		t.Errorf("b: %q", got)
+	}
+}
+
 // TestInterrupted sends what Ctrl-C sends: the command stops soon, says what it
 // kept and leaves a sound store.
 func TestInterrupted(t *testing.T) {

@@ -161,6 +161,8 @@ func explain(err error) string {
 		return fmt.Sprintf("%q is in use by another process: wait until it is done, or stop it", se.dir)
 	case errors.Is(err, store.ErrTooNew):
 		return fmt.Sprintf("%q was written by a newer version of sheaf: use that version (%v)", se.dir, err)
+	case errors.Is(err, store.ErrUnfinished):
+		return fmt.Sprintf("there is no store at %q yet: a process ended while it made it; sheaf load or sheaf index make it", se.dir)
 	case errors.Is(err, store.ErrNotStore):
 		if _, statErr := os.Stat(se.dir); errors.Is(statErr, os.ErrNotExist) {
 			return fmt.Sprintf("there is no store at %q: make one with sheaf load or sheaf index", se.dir)
