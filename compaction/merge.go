@@ -36,6 +36,14 @@ type Source struct {
 // least uncopied, so that a large level 1 with a few fresh docs costs what it
 // costs alone.
 func Merge(sources []Source, hidden func(generation uint64) *iterator.Bitmap) iterator.Iterator {
+	if len(sources) == 1 && !sources[0].Tombstones && sources[0].Postings != nil {
+		if hidden == nil {
+			return sources[0].Postings
+		}
+		if hide := hidden(sources[0].Generation); hide == nil || hide.IsEmpty() {
+			return sources[0].Postings
+		}
+	}
 	slices.SortStableFunc(sources, func(a, b Source) int { return cmp.Compare(a.Generation, b.Generation) })
 
 	// From the oldest generation to the newest: take away what it removes, then

@@ -294,12 +294,8 @@ func (r *Reader) NextBlock(b *iterator.Block) bool {
 	switch r.enc {
 	case Run:
 	case Bitset:
-		r.words = r.words[:0]
-		i := r.cur/64 - r.wordBase
 		b.Base = r.cur / 64 * 64
-		for raw := r.raw[8*i:]; len(raw) > 0; raw = raw[8:] {
-			r.words = append(r.words, binary.LittleEndian.Uint64(raw))
-		}
+		r.copyWords(r.raw[8*(r.cur/64-r.wordBase):])
 		r.words[0] = r.words[0] >> (r.cur % 64) << (r.cur % 64)
 		b.Words = r.words
 	default:
@@ -308,4 +304,24 @@ func (r *Reader) NextBlock(b *iterator.Block) bool {
 	}
 	r.cur = r.blockLast
 	return true
+}
+
+// copyWords makes words of raw, four at a time.
+func (r *Reader) copyWords(raw []byte) {
+	n := len(raw) / 8
+	if cap(r.words) < n {
+		r.words = make([]uint64, n, max(n, 256))
+	}
+	r.words = r.words[:n]
+	words := r.words
+	for len(words) >= 4 && len(raw) >= 32 {
+		words[0] = binary.LittleEndian.Uint64(raw)
+		words[1] = binary.LittleEndian.Uint64(raw[8:])
+		words[2] = binary.LittleEndian.Uint64(raw[16:])
+		words[3] = binary.LittleEndian.Uint64(raw[24:])
+		words, raw = words[4:], raw[32:]
+	}
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(raw[8*i:])
+	}
 }

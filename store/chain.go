@@ -53,6 +53,7 @@ type chain struct {
 	err     error
 	decoded uint64 // blocks, of segments left behind
 	closed  bool
+	placed  bool // the cursor is on the only segment, which was not read yet
 }
 
 var (
@@ -121,6 +122,10 @@ func (c *chain) following() bool {
 func (c *chain) seek(doc uint32) bool {
 	c.src.at = nil
 	c.setKey(doc)
+	if c.placed {
+		c.placed = false
+		return c.take(true)
+	}
 	return c.take(c.src.cursor.seekTerm(c.key))
 }
 

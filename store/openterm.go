@@ -46,7 +46,9 @@ func (t *openedTerm) sources() []compaction.Source {
 			s.Postings = iterator.FromSlice(h.Inline)
 		} else {
 			base := append(cloneBytes(t.src.prefix), suffixLevel1)
-			s.Postings = t.chain(base, segment.Postings, h.Last, h.Count)
+			c := t.chain(base, segment.Postings, h.Last, h.Count)
+			c.placed = k.onSegment
+			s.Postings = c
 		}
 		sources = append(sources, s)
 	}

@@ -166,6 +166,32 @@ func (e *pebbleKV) metrics() kvMetrics {
 type pebbleView struct {
 	mu  sync.Mutex // Clone is not safe beside itself
 	pin *pebble.Iterator
+	// free are unbounded cursors that were closed: making one costs more than a
+	// look-up with it.
+	free []*pooledCursor
+}
+
+// maxFreeCursors bounds the cursors kept: each holds on to some blocks.
+const maxFreeCursors = 16
+
+// pooledCursor is an unbounded cursor that goes back to its view.
+type pooledCursor struct {
+	pebbleCursor
+	view *pebbleView
+}
+
+func (c *pooledCursor) close() error {
+	v := c.view
+	if c.it.Error() == nil {
+		v.mu.Lock()
+		if v.pin != nil && len(v.free) < maxFreeCursors {
+			v.free = append(v.free, c)
+			v.mu.Unlock()
+			return nil
+		}
+		v.mu.Unlock()
+	}
+	return c.pebbleCursor.close()
 }
 
 func (e *pebbleKV) view() (kvView, error) {
@@ -182,6 +208,12 @@ func (v *pebbleView) cursor(lower, upper []byte) (kvCursor, error) {
 	if v.pin == nil {
 		return nil, ErrClosed
 	}
+	pooled := lower == nil && upper == nil
+	if n := len(v.free); pooled && n > 0 {
+		c := v.free[n-1]
+		v.free = v.free[:n-1]
+		return c, nil
+	}
 	it, err := v.pin.Clone(pebble.CloneOptions{IterOptions: &pebble.IterOptions{
 		LowerBound: lower,
 		UpperBound: upper,
@@ -191,6 +223,9 @@ func (v *pebbleView) cursor(lower, upper []byte) (kvCursor, error) {
 	}})
 	if err != nil {
 		return nil, kvErr(err)
+	}
+	if pooled {
+		return &pooledCursor{pebbleCursor{it}, v}, nil
 	}
 	return pebbleCursor{it}, nil
 }
@@ -202,6 +237,10 @@ func (v *pebbleView) close() error {
 		return ErrClosed
 	}
 	err := v.pin.Close()
+	for _, c := range v.free {
+		err = errors.Join(err, c.it.Close())
+	}
+	v.free = nil
 	v.pin = nil
 	return kvErr(err)
 }

@@ -184,6 +184,7 @@ func (sn *Snapshot) openTerm(term []byte) (*openedTerm, error) {
 	}
 	v := &openedTerm{src: termSource{cursor: c, snapshot: sn, refs: 1}}
 	v.src.prefix = appendTermPrefix(v.short[:0], term)
+	v.keys.newest = sn.generation
 	if c.seekTerm(v.src.prefix) {
 		err = v.keys.load(c, v.src.prefix, loadSeek)
 	} else {

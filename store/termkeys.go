@@ -13,6 +13,9 @@ type termKeys struct {
 	header    segment.Header
 	groups    []keyGroup // level 0: ascending by generation, then kind
 
+	newest    uint64 // the last commit that the reader sees; 0 where it may be any
+	onSegment bool   // load left the cursor on the only segment of level 1
+
 	level0 []byte // scratch: where level 0 begins
 
 	// Of level 1, filled by loadWalk only.
@@ -55,6 +58,10 @@ const (
 	loadWalk
 )
 
+// fewSegments is the number of segments up to which stepping over their keys is
+// faster than looking up what follows them.
+const fewSegments = 4
+
 // load reads the keys of the term with the given prefix. c must be on the first
 // of them. After an error c may be anywhere.
 func (t *termKeys) load(c kvCursor, prefix []byte, mode loadMode) error {
@@ -70,15 +77,26 @@ func (t *termKeys) load(c kvCursor, prefix []byte, mode loadMode) error {
 		if err := t.header.Decode(value); err != nil {
 			return termErrPrefix(prefix, prefix, err)
 		}
-		if t.header.Segments > 0 && mode != loadWalk {
-			t.level0 = append(append(t.level0[:0], prefix...), suffixLevel0)
-			if mode == loadSeek {
-				on = c.seekTerm(t.level0)
-			} else {
-				on = c.seekGE(t.level0)
-			}
-		} else {
+		switch n := t.header.Segments; {
+		case n == 0 || mode == loadWalk:
 			on = c.next()
+		case mode == loadScan:
+			on = c.seekGE(t.level0Key(prefix))
+		case n == 1 && t.newest > 0 && t.header.Generation >= t.newest:
+			// No commit that the reader sees is newer than level 1, so there is no level
+			// 0: the cursor stays on the only segment.
+			t.onSegment = c.next()
+			on = false
+		case n <= fewSegments:
+			on = c.next()
+			for ; on && n > 0; n-- {
+				if s, ok := parseSuffix(c.key()[len(prefix):]); !ok || s.level != 1 {
+					break // the loop below tells what it is
+				}
+				on = c.next()
+			}
+		default:
+			on = c.seekTerm(t.level0Key(prefix))
 		}
 	}
 	for ; on && bytes.HasPrefix(c.key(), prefix); on = c.next() {
@@ -113,9 +131,15 @@ func (t *termKeys) load(c kvCursor, prefix []byte, mode loadMode) error {
 	return nil
 }
 
+// level0Key returns where level 0 of a term begins.
+func (t *termKeys) level0Key(prefix []byte) []byte {
+	t.level0 = append(append(t.level0[:0], prefix...), suffixLevel0)
+	return t.level0
+}
+
 func (t *termKeys) reset() {
 	clear(t.groups)
-	*t = termKeys{header: segment.Header{Inline: t.header.Inline[:0]}, groups: t.groups[:0], level0: t.level0}
+	*t = termKeys{header: segment.Header{Inline: t.header.Inline[:0]}, groups: t.groups[:0], level0: t.level0, newest: t.newest}
 }
 
 func (t *termKeys) note(c kvCursor) {
