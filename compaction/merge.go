@@ -36,12 +36,11 @@ type Source struct {
 // least uncopied, so that a large level 1 with a few fresh docs costs what it
 // costs alone.
 func Merge(sources []Source, hidden func(generation uint64) *iterator.Bitmap) iterator.Iterator {
-	if len(sources) == 1 && !sources[0].Tombstones && sources[0].Postings != nil {
-		if hidden == nil {
-			return sources[0].Postings
-		}
-		if hide := hidden(sources[0].Generation); hide == nil || hide.IsEmpty() {
-			return sources[0].Postings
+	if len(sources) == 1 {
+		// What the loop below comes to, without its slices.
+		s := sources[0]
+		if s.Postings != nil && !s.Tombstones && hiding(hidden, s.Generation) == nil {
+			return s.Postings
 		}
 	}
 	slices.SortStableFunc(sources, func(a, b Source) int { return cmp.Compare(a.Generation, b.Generation) })
@@ -64,10 +63,7 @@ func Merge(sources []Source, hidden func(generation uint64) *iterator.Bitmap) it
 // sources sorted, not empty.
 func takeGeneration(sources []Source, hidden func(uint64) *iterator.Bitmap) (added, removed []iterator.Iterator, rest []Source) {
 	generation := sources[0].Generation
-	var hide *iterator.Bitmap
-	if hidden != nil {
-		hide = hidden(generation)
-	}
+	hide := hiding(hidden, generation)
 	for len(sources) > 0 && sources[0].Generation == generation {
 		s := sources[0]
 		sources = sources[1:]
@@ -75,13 +71,24 @@ func takeGeneration(sources []Source, hidden func(uint64) *iterator.Bitmap) (add
 		case s.Postings == nil:
 		case s.Tombstones:
 			removed = append(removed, s.Postings)
-		case hide != nil && !hide.IsEmpty():
+		case hide != nil:
 			added = append(added, iterator.Exclude(s.Postings, hide))
 		default:
 			added = append(added, s.Postings)
 		}
 	}
 	return added, removed, sources
+}
+
+// hiding returns what hidden hides of a generation, nil when that is nothing.
+func hiding(hidden func(uint64) *iterator.Bitmap, generation uint64) *iterator.Bitmap {
+	if hidden == nil {
+		return nil
+	}
+	if hide := hidden(generation); hide != nil && !hide.IsEmpty() {
+		return hide
+	}
+	return nil
 }
 
 // union is iterator.Or, except that one list is not wrapped.
