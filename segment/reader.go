@@ -14,11 +14,10 @@ import (
 // again; it keeps its buffers, so that in steady state nothing is allocated. One
 // goroutine uses it at a time.
 type Reader struct {
-	src     []byte
-	info    Info
-	lasts   []uint32 // last doc of each block
-	ends    []uint32 // offset behind each block
-	start   uint32   // offset of the first block
+	table
+	// own are the buffers of the reader's own table while that of a Segment is used.
+	own     table
+	shared  bool
 	decoded uint64
 	err     error
 	dec     blockcodec.Decoder
@@ -51,65 +50,29 @@ var (
 // or Close. Memory is bounded by len(src): at most 8 bytes each.
 func (r *Reader) Reset(src []byte) error {
 	r.clear()
-	info, off, err := parseHead(src)
-	if err == nil {
-		err = r.parseTable(src, info, off)
-	}
-	if err != nil {
-		r.err = err
-		return err
-	}
-	r.src, r.info = src, info
-	return nil
+	r.err = r.table.parse(src, &r.dec)
+	return r.err
+}
+
+// Use opens a segment that was parsed before: nothing is checked again, and
+// nothing copied.
+func (r *Reader) Use(s *Segment) {
+	r.clear()
+	r.own, r.shared = r.table, true
+	r.table = s.table
 }
 
 // clear makes the reader an exhausted list.
 func (r *Reader) clear() {
+	if r.shared {
+		r.table, r.own, r.shared = r.own, table{}, false
+	}
 	r.src, r.raw = nil, nil
 	r.info = Info{}
 	r.err = nil
 	r.decoded = 0
 	r.block = -1
 	r.pos, r.n = 0, 0
-}
-
-// parseTable decodes the block table that begins at off into lasts and ends. A
-// nil error promises that lasts ascend strictly from info.First to info.Last and
-// that every block has at least one byte, inside src.
-func (r *Reader) parseTable(src []byte, info Info, off int) error {
-	n := info.Blocks
-	body := src[:len(src)-checksumLen]
-	r.lasts = resize(r.lasts, n)
-	r.ends = resize(r.ends, n)
-	for _, column := range [][]uint32{r.lasts[:n-1], r.ends[:n-1]} {
-		used, err := r.dec.DecodeN(column, body[off:])
-		if err != nil {
-			return fromCodec(-1, off, err)
-		}
-		off += used
-	}
-	next := uint64(info.First)
-	end := uint64(off)
-	for i := range n - 1 {
-		next += uint64(r.lasts[i])
-		if next >= uint64(info.Last) {
-			return corrupt(off, "block table passes the last doc")
-		}
-		r.lasts[i] = uint32(next)
-		next++
-		end += uint64(r.ends[i]) + 1
-		if end >= uint64(len(body)) {
-			return corrupt(off, "block table passes the end")
-		}
-		r.ends[i] = uint32(end)
-	}
-	if end >= uint64(len(body)) {
-		return corrupt(off, "no bytes for the last block")
-	}
-	r.lasts[n-1] = info.Last
-	r.ends[n-1] = uint32(len(body))
-	r.start = uint32(off)
-	return nil
 }
 
 // maxKeptBlocks is the longest block table whose buffers Close keeps: a segment
