@@ -359,11 +359,7 @@ func (b *Builder) Finish(dst []byte) []byte {
 	}
 	at := len(dst)
 	n := len(b.gaps)
-	dst = append(dst, magic0, magic1, Version, byte(b.kind))
-	dst = binary.AppendUvarint(dst, b.count)
-	dst = binary.AppendUvarint(dst, uint64(b.first))
-	dst = binary.AppendUvarint(dst, uint64(b.last-b.first))
-	dst = binary.AppendUvarint(dst, uint64(n))
+	dst = appendHead(dst, b.kind, b.count, b.first, b.last, n)
 	dst = b.enc.AppendN(dst, b.gaps[:n-1])
 	dst = b.enc.AppendN(dst, b.lens[:n-1])
 	dst = append(dst, b.blocks...)
@@ -372,6 +368,14 @@ func (b *Builder) Finish(dst []byte) []byte {
 		panic("segment: segment over MaxLen")
 	}
 	b.Reset(b.kind)
+	return dst
+}
+
+func appendHead(dst []byte, kind Kind, count uint64, first, last uint32, blocks int) []byte {
+	dst = append(dst, magic0, magic1, Version, byte(kind))
+	for _, v := range [...]uint64{count, uint64(first), uint64(last - first), uint64(blocks)} {
+		dst = binary.AppendUvarint(dst, v)
+	}
 	return dst
 }
 
