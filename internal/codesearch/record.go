@@ -32,7 +32,7 @@ func (k fileKind) String() string {
 const (
 	markByte   = 0xff // first byte of all terms that are not of a file's content
 	recordByte = 'f'
-	hashLen    = 16
+	hashLen    = 8
 	// recordPrefixLen is the length of the prefix that all records have: those
 	// of one doc share recordPrefixLen+4 bytes.
 	recordPrefixLen = 2
