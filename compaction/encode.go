@@ -12,7 +12,8 @@ type Output struct {
 	// Header is the term's header record. Its Count is 0 when the list was empty:
 	// then no key of the term is to be written.
 	Header segment.Header
-	// Sum is the digest of the docs written.
+	// Sum is the digest of the docs that were encoded: all but those of segments that
+	// an Encoder was given as they are.
 	Sum Sum
 	// Bytes is the length of all segments together, without the header record.
 	Bytes uint64
@@ -34,58 +35,101 @@ func Encode(it iterator.Iterator, generation uint64, emit func(first, last uint3
 
 // An Encoder is Encode with buffers that are used again: for many terms, one
 // after another. The zero value is ready. One goroutine uses it at a time.
+//
+// A term that is not one list comes in pieces: Begin, then AddBlock and
+// AddSegment in ascending order of docs, then End.
 type Encoder struct {
-	cut    segment.Cutter
-	inline []uint32
+	cut     segment.Cutter
+	emit    func(first, last uint32, seg []byte) error
+	out     Output
+	digest  Digest // of what was encoded
+	inline  []uint32
+	cutting bool // the docs no longer fit in a header record
 }
 
 // Encode is the function Encode. The Inline of the result belongs to the Encoder
 // and is valid until its next call.
 func (e *Encoder) Encode(it iterator.Iterator, generation uint64, emit func(first, last uint32, seg []byte) error) (Output, error) {
-	var out Output
-	h := &out.Header
-	e.inline = e.inline[:0]
-	e.cut.Kind = segment.Postings
-	e.cut.Emit = func(info segment.Info, seg []byte) error {
-		if h.Segments == 0 {
-			h.First = info.First
-		}
-		h.Segments++
-		h.Last = info.Last
-		out.Bytes += uint64(len(seg))
-		return emit(info.First, info.Last, seg)
-	}
-	e.cut.Reset()
-	var d Digest
-	inline := true
-	err := forEachBlock(it, func(b *iterator.Block) error {
-		d.AddBlock(b)
-		if inline {
-			if d.count <= segment.InlineMax {
-				e.inline = b.AppendTo(e.inline)
-				return nil
-			}
-			inline = false
-			if err := e.cut.AddDocs(e.inline); err != nil {
-				return err
-			}
-		}
-		return e.cut.AddBlock(b)
-	})
-	if err == nil && !inline {
-		err = e.cut.Close()
-	}
-	e.cut.Emit = nil
-	if err != nil {
+	e.Begin(generation, emit)
+	if err := forEachBlock(it, e.AddBlock); err != nil {
 		return Output{}, err
 	}
-	out.Sum = d.Sum()
-	h.Generation, h.Count = generation, d.count
-	if inline && d.count > 0 {
-		h.Inline = e.inline
-		h.First, h.Last = h.Inline[0], h.Inline[len(h.Inline)-1]
+	return e.End()
+}
+
+// Begin starts a term. What was added and not ended is dropped.
+func (e *Encoder) Begin(generation uint64, emit func(first, last uint32, seg []byte) error) {
+	e.emit = emit
+	e.out = Output{Header: segment.Header{Generation: generation}}
+	e.digest, e.inline, e.cutting = Digest{}, e.inline[:0], false
+	e.cut.Kind = segment.Postings
+	e.cut.Emit = e.emitSegment
+	e.cut.Reset()
+}
+
+func (e *Encoder) emitSegment(info segment.Info, seg []byte) error {
+	h := &e.out.Header
+	if h.Segments == 0 {
+		h.First = info.First
 	}
-	return out, nil
+	h.Segments++
+	h.Last = info.Last
+	h.Count += info.Count
+	e.out.Bytes += uint64(len(seg))
+	return e.emit(info.First, info.Last, seg)
+}
+
+// AddBlock adds the docs of a block.
+func (e *Encoder) AddBlock(b *iterator.Block) error {
+	e.digest.AddBlock(b)
+	if !e.cutting && uint64(len(e.inline))+b.Count() <= segment.InlineMax {
+		e.inline = b.AppendTo(e.inline)
+		return nil
+	}
+	if err := e.startCutting(); err != nil {
+		return err
+	}
+	return e.cut.AddBlock(b)
+}
+
+// startCutting hands what was kept for a header record to the cutter.
+func (e *Encoder) startCutting() error {
+	if e.cutting {
+		return nil
+	}
+	e.cutting = true
+	return e.cut.AddDocs(e.inline)
+}
+
+// AddSegment adds a segment of postings that is emitted as it is. Docs that were
+// added before become a segment of their own, however few they are: a segment
+// should be worth that. Output.Sum does not count its docs.
+func (e *Encoder) AddSegment(info segment.Info, seg []byte) error {
+	if err := e.startCutting(); err != nil {
+		return err
+	}
+	if err := e.cut.Close(); err != nil {
+		return err
+	}
+	return e.emitSegment(info, seg)
+}
+
+// End ends the term. The Inline of the result belongs to the Encoder and is valid
+// until the next Begin.
+func (e *Encoder) End() (Output, error) {
+	if e.cutting {
+		if err := e.cut.Close(); err != nil {
+			return Output{}, err
+		}
+	}
+	e.emit = nil
+	e.out.Sum = e.digest.Sum()
+	h := &e.out.Header
+	if n := len(e.inline); !e.cutting && n > 0 {
+		h.Count, h.Inline = uint64(n), e.inline
+		h.First, h.Last = h.Inline[0], h.Inline[n-1]
+	}
+	return e.out, nil
 }
 
 // forEachBlock calls do with the blocks of a list until it ends, it fails or do
