@@ -60,7 +60,7 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 	}
 	p.baseName = !strings.Contains(line, "/")
 	line = strings.TrimPrefix(line, "/")
-	if !strings.ContainsAny(line, `*?[\`) {
+	if !strings.ContainsAny(line, wildcards) {
 		p.literal = line
 		return p, line != ""
 	}
@@ -91,10 +91,16 @@ func trimSpaces(line string) string {
 	return line[:end]
 }
 
+// wildcards are the bytes of a glob that do not stand for themselves.
+const wildcards = `*?[\`
+
 // globRegexp returns the regular expression of a glob as git understands it; the
 // expression never backtracks, whatever the glob. ok is false for a malformed
 // glob, which matches nothing.
 func globRegexp(glob string) (expr string, ok bool) {
+	// git compares what stands before the first wildcard by itself, and what is
+	// left as a glob: there it begins, for "**" too.
+	begin := strings.IndexAny(glob, wildcards)
 	var sb strings.Builder
 	sb.WriteString(`^(?s:`)
 	for i := 0; i < len(glob); {
@@ -104,7 +110,7 @@ func globRegexp(glob string) (expr string, ok bool) {
 			for i < len(glob) && glob[i] == '*' {
 				i++
 			}
-			whole := (stars == 0 || glob[stars-1] == '/') && (i == len(glob) || glob[i] == '/')
+			whole := (stars == begin || glob[stars-1] == '/') && (i == len(glob) || glob[i] == '/')
 			switch {
 			case i-stars == 1 || !whole:
 				sb.WriteString(`[^/]*`)

@@ -34,6 +34,9 @@ func TestIgnorePattern(t *testing.T) {
 		{"a/**/b", "a/x/y/b", false, true},
 		{"a**b", "axxb", false, true},
 		{"x/a**b", "x/a/b", false, false},
+		{"ab**/c", "ab/x/c", false, true}, // "**/" begins what git takes for the glob
+		{"ab**/c", "abc", false, true},
+		{"a*b**/c", "a/b/x/c", false, false},
 		{"[!a]b", "ab", false, false},
 		{"[!a]b", "cb", false, true},
 		{"[^a]b", "cb", false, true},
