@@ -1,0 +1,68 @@
+package compaction
+
+import (
+	"slices"
+
+	"github.com/sheafdb/sheaf/iterator"
+)
+
+// A Folder makes of many small groups of level 0 one list of docs to add and one
+// of docs to remove: for a few docs of many commits that is faster than a merge of
+// as many lists. The zero value is ready. It keeps its memory.
+type Folder struct {
+	ops     []uint64 // doc<<32 | number of the generation<<1 | 1 when added
+	gens    uint32   // generations begun
+	gen     uint64   // the present one
+	adds    []uint32
+	removes []uint32
+}
+
+// Reset forgets all docs.
+func (f *Folder) Reset() { f.ops, f.gens, f.gen = f.ops[:0], 0, 0 }
+
+// Len returns the number of docs held. Each takes 8 bytes.
+func (f *Folder) Len() int { return len(f.ops) }
+
+// Truncate drops all but the first n docs that were added.
+func (f *Folder) Truncate(n int) { f.ops = f.ops[:n] }
+
+// Add adds docs of one group. Groups must come in ascending order of generation,
+// of which there are at most 2^31. hide are the docs that later generations
+// deleted, nil for none.
+func (f *Folder) Add(generation uint64, tombstones bool, docs []uint32, hide *iterator.Bitmap) {
+	if f.gens == 0 || generation != f.gen {
+		f.gens++
+		f.gen = generation
+	}
+	low := uint64(f.gens-1) << 1
+	if tombstones {
+		hide = nil // hiding what is removed anyway changes nothing
+	} else {
+		low |= 1
+	}
+	for _, d := range docs {
+		// An older tombstone of a doc that is hidden may stay: it hides less.
+		if hide == nil || !hide.Contains(d) {
+			f.ops = append(f.ops, uint64(d)<<32|low)
+		}
+	}
+}
+
+// Fold returns the docs whose newest group adds them, and those whose newest group
+// removes them, each ascending. Where one generation does both, the doc is added,
+// as in Merge. The slices are valid until the next call of a method.
+func (f *Folder) Fold() (adds, removes []uint32) {
+	slices.Sort(f.ops)
+	f.adds, f.removes = f.adds[:0], f.removes[:0]
+	for i, o := range f.ops {
+		if i+1 < len(f.ops) && f.ops[i+1]>>32 == o>>32 {
+			continue // a later op of the same doc wins
+		}
+		if o&1 != 0 {
+			f.adds = append(f.adds, uint32(o>>32))
+		} else {
+			f.removes = append(f.removes, uint32(o>>32))
+		}
+	}
+	return f.adds, f.removes
+}
