@@ -36,8 +36,8 @@ func Encode(it iterator.Iterator, generation uint64, emit func(first, last uint3
 // An Encoder is Encode with buffers that are used again: for many terms, one
 // after another. The zero value is ready. One goroutine uses it at a time.
 //
-// A term that is not one list comes in pieces: Begin, then AddBlock and
-// AddSegment in ascending order of docs, then End.
+// A term that is not one list comes in pieces: Begin, then AddBlock, AddList
+// and AddSegment in ascending order of docs, then End.
 type Encoder struct {
 	cut     segment.Cutter
 	emit    func(first, last uint32, seg []byte) error
@@ -51,7 +51,7 @@ type Encoder struct {
 // and is valid until its next call.
 func (e *Encoder) Encode(it iterator.Iterator, generation uint64, emit func(first, last uint32, seg []byte) error) (Output, error) {
 	e.Begin(generation, emit)
-	if err := forEachBlock(it, e.AddBlock); err != nil {
+	if err := e.AddList(it); err != nil {
 		return Output{}, err
 	}
 	return e.End()
@@ -78,6 +78,9 @@ func (e *Encoder) emitSegment(info segment.Info, seg []byte) error {
 	e.out.Bytes += uint64(len(seg))
 	return e.emit(info.First, info.Last, seg)
 }
+
+// AddList reads a list to its end, closes it and adds its docs.
+func (e *Encoder) AddList(it iterator.Iterator) error { return forEachBlock(it, e.AddBlock) }
 
 // AddBlock adds the docs of a block.
 func (e *Encoder) AddBlock(b *iterator.Block) error {

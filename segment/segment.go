@@ -75,6 +75,21 @@ func ReadInfo(src []byte) (Info, error) {
 	return info, err
 }
 
+// ReadSum reads the head of a segment and its checksum, which it compares with the
+// bytes. So two segments with equal sums are equal but for a chance of 2^-32.
+func ReadSum(src []byte) (Info, uint32, error) {
+	info, _, err := parseHead(src)
+	if err != nil {
+		return info, 0, err
+	}
+	at := len(src) - checksumLen
+	sum := binary.LittleEndian.Uint32(src[at:])
+	if checksum(src[:at]) != sum {
+		return info, 0, corrupt(at, "checksum does not match")
+	}
+	return info, sum, nil
+}
+
 // parseHead reads the head and returns where the table begins. A nil error
 // promises 1 <= Blocks <= Count <= Last-First+1, and Blocks less than len(src).
 func parseHead(src []byte) (info Info, off int, err error) {

@@ -45,11 +45,10 @@ func (s *Shifter) Append(dst, src []byte, delta uint32) ([]byte, error) {
 	if err := s.r.Reset(src); err != nil {
 		return dst, err
 	}
-	sum := len(src) - checksumLen
-	if checksum(src[:sum]) != binary.LittleEndian.Uint32(src[sum:]) {
-		return dst, corrupt(sum, "checksum does not match")
+	info, _, err := ReadSum(src)
+	if err != nil {
+		return dst, err
 	}
-	info := s.r.Info()
 	if delta > math.MaxUint32-info.Last {
 		return dst, fmt.Errorf("%w: %d and %d", ErrOverflow, info.Last, delta)
 	}
@@ -60,7 +59,7 @@ func (s *Shifter) Append(dst, src []byte, delta uint32) ([]byte, error) {
 	}
 	dst = appendHead(dst, info.Kind, info.Count, info.First+delta, info.Last+delta, info.Blocks)
 	if delta%64 == 0 || !s.hasBitset() {
-		dst = append(dst, src[table:sum]...)
+		dst = append(dst, src[table:len(src)-checksumLen]...)
 	} else if dst, err = s.appendBlocks(dst, delta); err != nil {
 		return dst[:at], err
 	}

@@ -1,10 +1,6 @@
 package segment
 
-import (
-	"encoding/binary"
-
-	"github.com/sheafdb/sheaf/iterator"
-)
+import "github.com/sheafdb/sheaf/iterator"
 
 // Report is what Verify found in a segment.
 type Report struct {
@@ -72,9 +68,6 @@ func (r *Reader) verify() (Report, error) {
 	if count != r.info.Count {
 		return rep, corrupt(4, "count of the head is not that of the blocks")
 	}
-	sum := len(r.src) - checksumLen
-	if checksum(r.src[:sum]) != binary.LittleEndian.Uint32(r.src[sum:]) {
-		return rep, corrupt(sum, "checksum does not match")
-	}
-	return rep, nil
+	_, _, err = ReadSum(r.src)
+	return rep, err
 }

@@ -22,11 +22,15 @@ type level1Writer struct {
 
 	// What was written.
 	terms, postings uint64
+	segments        uint64 // all of them
+	segmentsCopied  uint64
 	bytes           uint64 // keys and values
 
 	enc     compaction.Encoder
 	pending pendingTerm
+	copying int // segments of the present term that were copied
 	header  []byte
+	reader  segment.Reader
 }
 
 // A level1Part is a stretch of terms that replaces what the store has there.
@@ -34,12 +38,20 @@ type level1Part struct {
 	lower, upper []byte
 	tables       kvTables
 	terms        []termSum
+	copied       []copiedSum // of all terms, in order
 }
 
 // termSum is what reading a term back must give.
 type termSum struct {
-	prefix uint64 // hash
-	sum    compaction.Sum
+	prefix uint64         // hash
+	sum    compaction.Sum // of the docs that were encoded
+	copied int            // segments that were taken over undecoded
+}
+
+// copiedSum is what reading such a segment back must give.
+type copiedSum struct {
+	last uint32 // doc
+	sum  uint32 // checksum
 }
 
 var prefixSeed = maphash.MakeSeed()
@@ -70,31 +82,59 @@ func (w *level1Writer) discard() (err error) {
 		err = errors.Join(err, p.tables.discard())
 	}
 	w.parts = nil
-	w.terms, w.postings, w.bytes = 0, 0, 0
+	w.terms, w.postings, w.segments, w.segmentsCopied, w.bytes = 0, 0, 0, 0, 0
 	return err
 }
 
 // encode reads a list to its end, closes it and writes it: nothing when it is
 // empty. After an error pending.held says whether some of it is written already.
 func (w *level1Writer) encode(ctx context.Context, prefix []byte, it iterator.Iterator) error {
-	pt := &w.pending
-	pt.reset(w.part().tables, prefix)
-	out, err := w.enc.Encode(it, w.generation, func(_, last uint32, seg []byte) error {
+	w.beginTerm(ctx, prefix)
+	if err := w.enc.AddList(it); err != nil {
+		return err
+	}
+	return w.endTerm()
+}
+
+// beginTerm starts a term, whose docs are then given to enc, or as whole segments
+// to copySegment, in ascending order.
+func (w *level1Writer) beginTerm(ctx context.Context, prefix []byte) {
+	w.pending.reset(w.part().tables, prefix)
+	w.copying = 0
+	w.enc.Begin(w.generation, func(_, last uint32, seg []byte) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return pt.add(last, seg)
+		return w.pending.add(last, seg)
 	})
+}
+
+// copySegment writes a segment of level 1 as it is.
+func (w *level1Writer) copySegment(info segment.Info, seg []byte) error {
+	_, sum, err := segment.ReadSum(seg)
+	if err != nil {
+		return err
+	}
+	p := w.part()
+	p.copied = append(p.copied, copiedSum{info.Last, sum})
+	w.copying++
+	return w.enc.AddSegment(info, seg)
+}
+
+// endTerm ends the term that beginTerm started.
+func (w *level1Writer) endTerm() error {
+	out, err := w.enc.End()
 	if err != nil || out.Header.Count == 0 {
 		return err
 	}
-	return w.wrote(prefix, &out.Header, out.Sum)
+	return w.wrote(w.pending.prefix, &out.Header, out.Sum)
 }
 
 // inline writes a term whose docs all go into its header record.
 func (w *level1Writer) inline(prefix []byte, docs []uint32) error {
 	w.pending.reset(w.part().tables, prefix)
-	h := segment.Header{Generation: w.generation, Inline: docs}
+	w.copying = 0
+	h := segment.Header{Generation: w.generation, Count: uint64(len(docs)), Inline: docs}
 	return w.wrote(prefix, &h, inlineSum(&h))
 }
 
@@ -106,9 +146,11 @@ func (w *level1Writer) wrote(prefix []byte, h *segment.Header, sum compaction.Su
 		return err
 	}
 	p := w.part()
-	p.terms = append(p.terms, termSum{maphash.Bytes(prefixSeed, prefix), sum})
+	p.terms = append(p.terms, termSum{maphash.Bytes(prefixSeed, prefix), sum, w.copying})
 	w.terms++
-	w.postings += sum.Count
+	w.postings += h.Count
+	w.segments += h.Segments
+	w.segmentsCopied += uint64(w.copying)
 	w.bytes += w.pending.bytes
 	return nil
 }
@@ -147,7 +189,7 @@ func (w *level1Writer) readBack(ctx context.Context) error {
 }
 
 func (w *level1Writer) readPart(ctx context.Context, p *level1Part) error {
-	rest := p.terms
+	rest, copied := p.terms, p.copied
 	var keys termKeys
 	err := walkAndRead(p.tables.cursor, &keys, func(prefix []byte, read kvCursor, err error) error {
 		if err == nil {
@@ -162,8 +204,13 @@ func (w *level1Writer) readPart(ctx context.Context, p *level1Part) error {
 		if len(keys.groups) > 0 || keys.header.Generation != w.generation {
 			return fmt.Errorf("term %q: keys are not those written", termOf(prefix))
 		}
+		n := rest[0].copied
 		sum := inlineSum(&keys.header)
-		if !keys.inline() {
+		switch {
+		case n > 0:
+			sum, err = w.readCopied(&keys, prefix, read, copied[:n])
+			copied = copied[n:]
+		case !keys.inline():
 			sum, err = readSum(keys, prefix, read)
 		}
 		if err != nil {
@@ -185,4 +232,47 @@ func (w *level1Writer) readPart(ctx context.Context, p *level1Part) error {
 func readSum(keys termKeys, prefix []byte, read kvCursor) (compaction.Sum, error) {
 	t := openedTerm{keys: keys, src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
 	return compaction.SumOf(t.merged(&deletions{}))
+}
+
+// readCopied is readSum for a term with segments that were copied: it compares
+// these by their checksums, and returns the digest of the others.
+func (w *level1Writer) readCopied(keys *termKeys, prefix []byte, read kvCursor, copied []copiedSum) (compaction.Sum, error) {
+	var d compaction.Digest
+	var count uint64
+	r := &w.reader
+	defer r.Close()
+	err := walkSegments(read, prefix, func(s keySuffix, key, value []byte, err error) error {
+		if err != nil || s.level == levelHeader {
+			return err
+		}
+		var info segment.Info
+		if len(copied) > 0 && copied[0].last == s.last {
+			var sum uint32
+			if info, sum, err = segment.ReadSum(value); err == nil && sum != copied[0].sum {
+				err = corruptf("checksum %08x, %08x was written", sum, copied[0].sum)
+			}
+			copied = copied[1:]
+		} else if err = r.Reset(value); err == nil {
+			info = r.Info()
+			err = addBlocks(&d, r)
+		}
+		if err == nil && info.Last != s.last {
+			err = corruptf("segment ends with doc %d, its key with %d", info.Last, s.last)
+		}
+		count += info.Count
+		return termErrPrefix(prefix, key, err)
+	})
+	if err == nil && (len(copied) > 0 || count != keys.header.Count) {
+		err = termErrPrefix(prefix, nil, corruptf("%d docs, the header says %d; %d segments are missing", count, keys.header.Count, len(copied)))
+	}
+	return d.Sum(), err
+}
+
+// addBlocks adds the docs of an open segment.
+func addBlocks(d *compaction.Digest, r *segment.Reader) error {
+	var b iterator.Block
+	for r.NextBlock(&b) {
+		d.AddBlock(&b)
+	}
+	return r.Err()
 }

@@ -7,34 +7,63 @@ import (
 	"github.com/sheafdb/sheaf/segment"
 )
 
+// A termWalker walks the terms of a cursor and loads what their keys say.
+type termWalker struct {
+	c      kvCursor
+	keys   *termKeys
+	prefix []byte // of the present term
+	end    []byte // and the end of its keys
+	begun  bool
+	// damage is what is wrong with the keys of the present term. A key that is not of
+	// this package is damage, too, with itself as prefix.
+	damage error
+}
+
+// next moves to the next term. When it returns false without an error there is
+// none. An error of the engine that is not about one value ends the walk.
+func (w *termWalker) next() (bool, error) {
+	var on bool
+	switch {
+	case !w.begun:
+		w.begun = true
+		on = w.c.first()
+	case w.damage != nil:
+		on = w.c.seekGE(w.end)
+	default:
+		on = w.c.valid()
+	}
+	w.damage = nil
+	if !on {
+		return false, w.c.err()
+	}
+	var known bool
+	if w.prefix, w.end, known = splitTerm(w.prefix, w.end, w.c.key()); known {
+		w.damage = w.keys.load(w.c, w.prefix, loadWalk)
+	} else {
+		w.keys.reset()
+		w.damage = termErr(nil, w.prefix, corruptf("key is none of this package"))
+	}
+	if w.damage != nil && !isDamage(w.damage) {
+		return false, w.damage
+	}
+	return true, nil
+}
+
 // walkTerms calls f for every term whose keys c walks, from the first on, with
 // the term's prefix and what its keys say (in keys). A term whose keys are
-// damaged is given with an error; so are keys that are not of this package, each
-// with itself as prefix. When f returns nil, the walk goes on behind the term.
-//
-// An error of the engine that is not about one value ends the walk.
+// damaged is given with an error. When f returns nil, the walk goes on behind the
+// term.
 func walkTerms(c kvCursor, keys *termKeys, f func(prefix []byte, err error) error) error {
-	var prefix, end []byte
-	for on := c.first(); on; on = c.valid() {
-		var err error
-		var known bool
-		if prefix, end, known = splitTerm(prefix, end, c.key()); known {
-			err = keys.load(c, prefix, loadWalk)
-		} else {
-			keys.reset()
-			err = termErr(nil, prefix, corruptf("key is none of this package"))
-		}
-		if err != nil && !isDamage(err) {
+	w := termWalker{c: c, keys: keys}
+	for {
+		on, err := w.next()
+		if err != nil || !on {
 			return err
 		}
-		if ferr := f(prefix, err); ferr != nil {
-			return ferr
-		}
-		if err != nil {
-			c.seekGE(end)
+		if err := f(w.prefix, w.damage); err != nil {
+			return err
 		}
 	}
-	return c.err()
 }
 
 // walkAndRead is walkTerms over a cursor that open returns. f also gets another
