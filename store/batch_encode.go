@@ -65,6 +65,9 @@ func (b *Batch) commit(d Durability) error {
 	if size := enc.size(); size > maxCommitBytes {
 		return fmt.Errorf("%w: %d bytes encoded", ErrBatchFull, size)
 	}
+	if err := b.st.kv.ready(enc.size()); err != nil {
+		return err
+	}
 	return b.st.apply(enc, d)
 }
 

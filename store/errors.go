@@ -32,6 +32,13 @@ var (
 	ErrCommitted = errors.New("store: batch was committed before")
 	// ErrBatchFull: the batch holds as many postings as fit in one commit.
 	ErrBatchFull = errors.New("store: batch is full")
+	// ErrDiskFull: there is not enough space. Nothing is lost; writing goes on when
+	// there is. See Options.MinFreeSpace.
+	ErrDiskFull = errors.New("store: disk is full")
+	// ErrFailed: a file that the store does not survive without could not be written,
+	// for the reason that is wrapped. Reading goes on; nothing is written until the
+	// store is closed and opened again.
+	ErrFailed = errors.New("store: writing has failed")
 	// ErrCorrupt: stored bytes are damaged.
 	ErrCorrupt = errors.New("store: corrupt")
 )

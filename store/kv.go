@@ -12,6 +12,9 @@ import "context"
 // A kv is an open engine. All methods may be called by several goroutines at
 // once. After close no method may be called.
 type kv interface {
+	// ready returns an error when writing n bytes should not begin: ErrDiskFull,
+	// ErrFailed, or why tables cannot be written.
+	ready(n int) error
 	// apply makes all writes of b visible at once, and durable together: after a
 	// crash all or none are there, and none without those applied before it. It
 	// may return before they are durable; then wait, when not nil, must be called
@@ -35,6 +38,9 @@ type kv interface {
 	check() error
 	// metrics returns figures that are cheap to get.
 	metrics() kvMetrics
+	// stop ends all waiting for a full disk: what waits fails, and with it all
+	// writing. close must follow.
+	stop()
 	close() error
 }
 
@@ -42,6 +48,9 @@ type kv interface {
 type kvWrites interface {
 	set(key, value []byte) error
 	del(key []byte) error
+	// delOnce is del for a key that was set once and never again, since it last was
+	// not there: it leaves less behind.
+	delOnce(key []byte) error
 	// discard frees a batch that was not applied.
 	discard()
 }
@@ -64,6 +73,8 @@ type kvCursor interface {
 	next() bool
 	// seekGE moves to the first key >= key, in any direction.
 	seekGE(key []byte) bool
+	// seekLT moves to the last key < key, in any direction.
+	seekLT(key []byte) bool
 	// seekTerm does the same, but ends where the term prefix of key ends; it may
 	// know without reading that there is nothing. Until the next call of first or
 	// seekGE, next ends there too.

@@ -151,7 +151,7 @@ func createStore(dir string, o *Options, lock *pebble.Lock) error {
 			return err
 		}
 	}
-	e, err := openPebble(dir, o, lock, true)
+	e, err := openPebble(dir, o, lock, true, &foundFiles{})
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,15 @@ type Options struct {
 	// ReadOnly opens the store without changing anything in it. The directory
 	// must still be writable, for the lock. A missing store is an error.
 	ReadOnly bool
+	// MinFreeSpace is how many bytes of the disk are kept free: commits, and
+	// compaction, end with ErrDiskFull when fewer would be left. Below it the store
+	// can still move to tables what it has in memory. 0 means MemTableSize; negative
+	// means no check, which leaves it to the disk to be full.
+	MinFreeSpace int64
+	// PanicOnFatal panics when the key-value store finds itself in a state that it
+	// cannot go on from. Otherwise the store goes on reading and writes return
+	// ErrFailed.
+	PanicOnFatal bool
 	// Logger gets what the key-value store reports: errors of background work,
 	// damage, slow disks; its routine at level Debug. nil discards it.
 	Logger *slog.Logger
@@ -47,6 +56,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.MemTableSize == 0 {
 		o.MemTableSize = DefaultMemTableSize
+	}
+	if o.MinFreeSpace == 0 {
+		o.MinFreeSpace = o.MemTableSize
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -1,12 +1,12 @@
 package store
 
 import (
-	"context"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -18,36 +18,53 @@ const stageDir = "stage"
 
 // pebbleKV is Pebble as a kv.
 type pebbleKV struct {
-	db      *pebble.DB
-	opts    *pebble.Options
-	fs      vfs.FS
-	dir     string
-	events  *pebbleEvents
-	staging atomic.Uint64 // numbers the files in stageDir
+	db       *pebble.DB
+	opts     *pebble.Options
+	fs       vfs.FS // guard, or what is below it when read-only
+	dir      string
+	events   *pebbleEvents
+	guard    *guardFS      // nil when read-only
+	closing  chan struct{} // closed by stop, once
+	stopOnce sync.Once
+	waits    sync.WaitGroup // goroutines of await
+	applied  atomic.Uint64  // generation that was written last
+	staging  atomic.Uint64  // numbers the files in stageDir
 }
 
 // openPebble opens the Pebble database in dir, whose lock the caller holds and
-// keeps. Without create a missing database is an error.
-func openPebble(dir string, o *Options, lock *pebble.Lock, create bool) (*pebbleKV, error) {
-	ev := &pebbleEvents{}
-	po := newPebbleOptions(o, ev)
-	po.Lock = lock
-	po.ErrorIfNotExists = !create
-	db, err := pebble.Open(dir, po)
-	if err != nil {
-		return nil, openErr(err)
+// keeps, after found was found there. Without create a missing database is an
+// error.
+func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *foundFiles) (*pebbleKV, error) {
+	e := &pebbleKV{fs: o.fs, dir: o.fs.PathDir(o.fs.PathJoin(dir, lockName)), events: &pebbleEvents{}, closing: make(chan struct{})}
+	if !o.ReadOnly {
+		k := newKeeper(o.fs, e.dir, o.Logger, found)
+		e.guard = newGuardFS(o.fs, e.dir, o.MinFreeSpace, o.Logger, e.closing, k)
+		e.fs = e.guard
 	}
-	e := &pebbleKV{db: db, opts: po, fs: o.fs, dir: dir, events: ev}
+	e.opts = newPebbleOptions(o, e.events)
+	e.opts.FS = e.fs
+	e.opts.Logger = pebbleLogger{log: o.Logger, fatal: e.fatalHook(o)}
+	e.opts.Lock = lock
+	e.opts.ErrorIfNotExists = !create
+	var err error
+	if e.db, err = pebble.Open(dir, e.opts); err != nil {
+		err = openErr(err)
+		e.abandon(err)
+		return nil, err
+	}
 	if o.ReadOnly {
 		return e, nil
 	}
 	stage := e.fs.PathJoin(dir, stageDir)
-	if err := e.fs.RemoveAll(stage); err != nil {
-		return nil, errors.Join(err, db.Close())
+	err = e.fs.RemoveAll(stage)
+	if err == nil {
+		err = e.fs.MkdirAll(stage, 0o700)
 	}
-	if err := e.fs.MkdirAll(stage, 0o700); err != nil {
-		return nil, errors.Join(err, db.Close())
+	if err = errors.Join(err, e.guard.failure()); err != nil {
+		e.abandon(err)
+		return nil, errors.Join(diskErr(err), e.db.Close())
 	}
+	e.guard.armed.Store(true)
 	return e, nil
 }
 
@@ -68,7 +85,10 @@ func openErr(err error) error {
 		strings.Contains(text, "unknown to the objstorage provider") {
 		return &kvCorruptError{err}
 	}
-	return kvErr(err)
+	if strings.Contains(text, "does not exist and the directory is not pristine") {
+		return &kvCorruptError{err}
+	}
+	return diskErr(kvErr(err))
 }
 
 // kvCorruptError is ErrCorrupt with what Pebble says of it.
@@ -82,65 +102,70 @@ func (e *kvCorruptError) Error() string {
 
 func (e *kvCorruptError) Unwrap() []error { return []error{ErrCorrupt, e.err} }
 
-type pebbleWrites struct{ b *pebble.Batch }
+type pebbleWrites struct {
+	b          *pebble.Batch
+	generation uint64 // that it sets; 0: none
+}
 
-func (w pebbleWrites) set(key, value []byte) error { return w.b.Set(key, value, nil) }
-func (w pebbleWrites) del(key []byte) error        { return w.b.Delete(key, nil) }
-func (w pebbleWrites) discard()                    { _ = w.b.Close() }
+func (w *pebbleWrites) set(key, value []byte) error {
+	if bytes.Equal(key, keyGeneration) && len(value) == 8 {
+		w.generation = binary.BigEndian.Uint64(value)
+	}
+	return w.b.Set(key, value, nil)
+}
+
+func (w *pebbleWrites) del(key []byte) error { return w.b.Delete(key, nil) }
+func (w *pebbleWrites) discard()             { _ = w.b.Close() }
 
 func (e *pebbleKV) newWrites(size int) kvWrites {
-	return pebbleWrites{e.db.NewBatchWithSize(size)}
+	w := &pebbleWrites{b: e.db.NewBatchWithSize(size + maxPromiseSize + 2)}
+	// It comes first, where checkLogs looks for it. Nothing but lack of memory can
+	// go wrong.
+	_ = w.b.LogData(e.promise(), nil)
+	return w
 }
 
 func (e *pebbleKV) apply(b kvWrites, sync bool) (wait func() error, err error) {
-	pb := b.(pebbleWrites).b
+	w := b.(*pebbleWrites)
+	pb := w.b
+	if err := e.ready(0); err != nil {
+		return nil, errors.Join(err, pb.Close())
+	}
 	if !sync {
 		err := e.db.Apply(pb, pebble.NoSync)
+		if err == nil && w.generation > 0 {
+			e.applied.Store(w.generation)
+		}
 		return nil, errors.Join(err, pb.Close())
 	}
 	if err := e.db.ApplyNoSyncWait(pb, pebble.Sync); err != nil {
 		return nil, errors.Join(err, pb.Close())
 	}
-	return func() error { return errors.Join(pb.SyncWait(), pb.Close()) }, nil
+	if w.generation > 0 {
+		e.applied.Store(w.generation)
+	}
+	return func() error {
+		return e.await(w.generation, func() error { return errors.Join(pb.SyncWait(), pb.Close()) })
+	}, nil
 }
 
 // sync writes an empty record to the log and waits for it: the log is durable up
 // to there.
-func (e *pebbleKV) sync() error { return e.db.LogData(nil, pebble.Sync) }
-
-func (e *pebbleKV) flush(ctx context.Context) error {
-	done, err := e.db.AsyncFlush()
-	if err != nil {
-		return kvErr(err)
+func (e *pebbleKV) sync() error {
+	if err := e.ready(0); err != nil {
+		return err
 	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done(): // a full disk keeps it waiting
-		return ctx.Err()
-	}
+	return e.await(e.applied.Load(), func() error { return e.db.LogData(e.promise(), pebble.Sync) })
 }
 
 func (e *pebbleKV) checkpoint(dir string) error {
-	return kvErr(e.db.Checkpoint(dir, pebble.WithFlushedWAL()))
+	if err := e.ready(0); err != nil {
+		return err
+	}
+	return e.await(e.applied.Load(), func() error { return e.db.Checkpoint(dir, pebble.WithFlushedWAL()) })
 }
 
 func (e *pebbleKV) check() error { return kvErr(e.db.CheckLevels(nil)) }
-
-// closeFlushTimeout bounds how long close waits for a disk that is full.
-const closeFlushTimeout = 10 * time.Second
-
-// close flushes first, so that a store that was closed does not need its log: of
-// damage inside a log Pebble v2.1.7 notices only some, and takes the rest for the
-// end of it. A flush that fails loses nothing, the log has it all.
-func (e *pebbleKV) close() error {
-	if !e.opts.ReadOnly {
-		ctx, cancel := context.WithTimeout(context.Background(), closeFlushTimeout)
-		_ = e.flush(ctx)
-		cancel()
-	}
-	return kvErr(e.db.Close())
-}
 
 func (e *pebbleKV) metrics() kvMetrics {
 	m := e.db.Metrics()

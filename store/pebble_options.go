@@ -3,8 +3,10 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,7 +27,7 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 		// of Pebble does not do reliably yet.
 		FormatMajorVersion:          pebble.FormatTableFormatV6,
 		Comparer:                    newComparer(),
-		Logger:                      pebbleLogger{o.Logger},
+		Logger:                      pebbleLogger{log: o.Logger},
 		EventListener:               ev.listener(o.Logger),
 		CacheSize:                   o.CacheSize,
 		MemTableSize:                uint64(o.MemTableSize),
@@ -63,16 +65,26 @@ func cutSpaces(start []byte) (policy pebble.SpanPolicy, end []byte, err error) {
 }
 
 // pebbleLogger hands Pebble's log to slog.
-type pebbleLogger struct{ log *slog.Logger }
+type pebbleLogger struct {
+	log *slog.Logger
+	// fatal is told what Pebble believes to be the end of the process, which then
+	// goes on. nil: panic.
+	fatal func(err error)
+}
 
 func (l pebbleLogger) Infof(format string, args ...any)  { l.logf(slog.LevelDebug, format, args) }
 func (l pebbleLogger) Errorf(format string, args ...any) { l.logf(slog.LevelError, format, args) }
 
-// Fatalf must not return: Pebble calls it when its log or manifest cannot be
-// written and what is in memory no longer follows from what is on disk.
+// Fatalf is called when Pebble cannot go on writing. Its callers return an error
+// where there is one to return; with a guard that writes nothing any more no harm
+// can come from it.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
 	l.logf(slog.LevelError, format, args)
-	panic("store: " + fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	if l.fatal == nil {
+		panic("store: " + text)
+	}
+	l.fatal(errors.New(text))
 }
 
 func (l pebbleLogger) logf(level slog.Level, format string, args []any) {
@@ -84,6 +96,20 @@ func (l pebbleLogger) logf(level slog.Level, format string, args []any) {
 // pebbleEvents counts what Pebble reports.
 type pebbleEvents struct {
 	bgErrors, corruptions, writeStalls, diskSlow atomic.Uint64
+
+	mu          sync.Mutex
+	flushErr    error  // of the last flush
+	flushErrors uint64 // flushes that failed since one did not
+}
+
+// emptyFlush is the error of a flush that had nothing to write. It is none.
+const emptyFlush = "pebble: empty table"
+
+// flushFailed returns how many flushes failed since one succeeded, and why.
+func (ev *pebbleEvents) flushFailed() (n uint64, err error) {
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	return ev.flushErrors, ev.flushErr
 }
 
 // listener sets every event that has a default we cannot have: that of
@@ -101,6 +127,14 @@ func (ev *pebbleEvents) listener(log *slog.Logger) *pebble.EventListener {
 			// One damaged block is reported on every read of it.
 			if n := ev.corruptions.Add(1); n&(n-1) == 0 {
 				log.Error("store: damaged file", "path", info.Path, "err", info.Details, "times", n)
+			}
+		},
+		FlushEnd: func(info pebble.FlushInfo) {
+			ev.mu.Lock()
+			defer ev.mu.Unlock()
+			ev.flushErr, ev.flushErrors = info.Err, ev.flushErrors+1
+			if info.Err == nil || info.Err.Error() == emptyFlush {
+				ev.flushErr, ev.flushErrors = nil, 0
 			}
 		},
 		DiskSlow: func(info pebble.DiskSlowInfo) {

@@ -43,6 +43,9 @@ func (e *pebbleKV) newTables() (kvTables, error) {
 }
 
 func (t *pebbleTables) newTable() (*pebbleTable, error) {
+	if err := t.e.ready(tableBytes); err != nil {
+		return nil, err
+	}
 	path := t.e.fs.PathJoin(t.e.dir, stageDir, fmt.Sprintf("%06d.sst", t.e.staging.Add(1)))
 	f, err := t.e.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {

@@ -95,17 +95,47 @@ func open(dir string, o Options) (*Store, error) {
 			return fail(err)
 		}
 	}
-	e, err := openPebble(dir, &o, lock, false)
+	found, err := checkFiles(o.fs, dir, o.Logger)
+	if err == nil && found.suspect != nil {
+		err = tryLogs(dir, o, lock, found)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	e, err := openPebble(dir, &o, lock, false, found)
 	if err != nil {
 		return fail(err)
 	}
 	st := &Store{kv: e, lock: lock, opts: o, dir: dir}
 	st.ctx, st.cancel = context.WithCancel(context.Background())
-	if err := st.load(); err != nil {
+	err = st.load()
+	if err == nil {
+		err = found.missing(st.generation.Load())
+	}
+	if err != nil {
 		st.cancel()
 		return fail(errors.Join(err, e.close()))
 	}
 	return st, nil
+}
+
+// tryLogs opens a store with a log that is suspect, without changing anything, to
+// see whether something is missing.
+func tryLogs(dir string, o Options, lock *pebble.Lock, found *foundFiles) error {
+	o.ReadOnly = true
+	e, err := openPebble(dir, &o, lock, false, found)
+	if err != nil {
+		return err
+	}
+	v, err := e.view()
+	if err != nil {
+		return errors.Join(err, e.close())
+	}
+	gen, err := readGeneration(v)
+	if err == nil {
+		err = found.missing(gen)
+	}
+	return errors.Join(err, v.close(), e.close())
 }
 
 // lockErr tells a lock that is held from one that cannot be taken.
@@ -229,6 +259,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.lifeMu.Unlock()
 	s.cancel()
+	s.kv.stop()
 	s.calls.Wait()
 	return errors.Join(s.kv.close(), s.lock.Close())
 }
@@ -251,7 +282,11 @@ func (s *Store) Checkpoint(dir string) error {
 }
 
 func (s *Store) checkpoint(dir string) error {
+	gen := s.generation.Load()
 	if err := s.kv.checkpoint(dir); err != nil {
+		return err
+	}
+	if err := copyState(s.opts.fs, dir, gen); err != nil {
 		return err
 	}
 	// The marker makes it a store, and comes last.

@@ -1,0 +1,223 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
+)
+
+// foundFiles is what checkFiles learned before Pebble saw the files.
+type foundFiles struct {
+	durable  uint64   // generation that must be there
+	manifest fileSum  // all of the current one; no name: none
+	logs     []string // that may be needed
+	// suspect is set when something of a log cannot be read and records lie behind
+	// it: damage, unless it was never synced, or is in tables already.
+	suspect error
+}
+
+// checkFiles looks, before Pebble does, for damage that Pebble does not see. It
+// changes nothing.
+func checkFiles(fsys vfs.FS, dir string, log *slog.Logger) (*foundFiles, error) {
+	state, err := readState(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	if state == nil {
+		log.Warn("store: no state file: damage to manifest and log may go unseen", "file", stateName)
+		state = &storeState{}
+	}
+	m, err := readManifest(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.check(fsys, dir, state.manifest); err != nil {
+		return nil, err
+	}
+	found := &foundFiles{durable: state.generation, manifest: m.sum}
+	if state.closed {
+		return found, nil
+	}
+	return found, found.checkLogs(fsys, dir, state.logs)
+}
+
+// foundManifest is a manifest as it was read.
+type foundManifest struct {
+	sum fileSum
+
+	scan recordScan
+}
+
+// readManifest finds the manifest that the marker names and reads it. Pebble says
+// what is wrong when there is none.
+func readManifest(fsys vfs.FS, dir string) (m foundManifest, err error) {
+	name, err := atomicfs.ReadMarker(fsys, dir, "manifest")
+	if err != nil {
+		return m, corruptf("%v", err)
+	}
+	if name == "" {
+		return m, nil
+	}
+	f, err := fsys.Open(fsys.PathJoin(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	m.sum.name = name
+	m.scan, err = scanRecords(io.TeeReader(f, &m.sum), 0, nil)
+	return m, errors.Join(err, f.Close())
+}
+
+// Write counts b. It makes a fileSum an io.Writer.
+func (s *fileSum) Write(b []byte) (int, error) {
+	s.add(b)
+	return len(b), nil
+}
+
+// check compares the manifest with what is known of it.
+func (m *foundManifest) check(fsys vfs.FS, dir string, known fileSum) error {
+	if m.sum.name == "" {
+		return nil
+	}
+	const advice = "opening it would lose tables; restore the store from a copy"
+	if m.scan.damaged() {
+		return corruptf("%s is damaged at byte %d: %s", m.sum.name, m.scan.bad, advice)
+	}
+	if known.name == "" {
+		return nil
+	}
+	have, ok1 := fileNumber(m.sum.name, manifestPrefix, "")
+	want, ok2 := fileNumber(known.name, manifestPrefix, "")
+	switch {
+	case !ok1 || !ok2 || have < want:
+		return corruptf("manifest is %s, it was %s already: %s", m.sum.name, known.name, advice)
+	case have > want:
+		return nil // another one was begun since
+	case m.sum.length < known.length:
+		return corruptf("%s has %d bytes, it had %d: %s", m.sum.name, m.sum.length, known.length, advice)
+	}
+	f, err := fsys.Open(fsys.PathJoin(dir, m.sum.name))
+	if err != nil {
+		return err
+	}
+	prefix := fileSum{name: known.name}
+	_, err = io.Copy(&prefix, io.LimitReader(f, known.length))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if prefix != known {
+		return corruptf("%s is damaged in its first %d bytes: %s", m.sum.name, known.length, advice)
+	}
+	return nil
+}
+
+// fileNumber returns the number in a name of Pebble's files.
+func fileNumber(name, prefix, suffix string) (uint64, bool) {
+	s, ok1 := strings.CutPrefix(name, prefix)
+	s, ok2 := strings.CutSuffix(s, suffix)
+	n, err := strconv.ParseUint(s, 10, 64)
+	return n, ok1 && ok2 && err == nil
+}
+
+// manifestOfMarker returns what a marker for the manifest names.
+func manifestOfMarker(name string) (manifest string, ok bool) {
+	rest, ok := strings.CutPrefix(name, markerPrefix+"manifest.")
+	if !ok {
+		return "", false
+	}
+	_, manifest, ok = strings.Cut(rest, ".")
+	return manifest, ok
+}
+
+// checkLogs finds the logs and looks for the generations that they say are
+// durable.
+func (found *foundFiles) checkLogs(fsys vfs.FS, dir string, needed []string) error {
+	names, err := fsys.List(dir)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, name := range needed {
+		if _, ok := slices.BinarySearch(names, name); !ok {
+			return corruptf("log %s is missing: what was committed to it would be lost; restore the store from a copy", name)
+		}
+	}
+	for _, name := range names {
+		number, ok := fileNumber(name, "", logSuffix)
+		if !ok {
+			continue
+		}
+		found.logs = append(found.logs, name)
+		f, err := fsys.Open(fsys.PathJoin(dir, name))
+		if err != nil {
+			return err
+		}
+		scan, err := scanRecords(f, uint32(number), func(b []byte) {
+			if gen, ok := parsePromise(b); ok {
+				found.durable = max(found.durable, gen)
+			}
+		})
+		if err = errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if scan.damaged() && found.suspect == nil {
+			found.suspect = fmt.Errorf("log %s is damaged at byte %d", name, scan.bad)
+		}
+	}
+	return nil
+}
+
+// A promise is in each record of the log: the generation that was durable when it
+// was made. A record that can be read behind damage proves by it what must have
+// been there.
+const (
+	promiseMark = "sheaf"
+	// A record begins with sequence number 8, count 4, and then its first entry:
+	// kind 1 (3: data for the log alone), length varint, bytes.
+	recordEntries  = 12
+	logDataKind    = 3
+	maxPromiseSize = len(promiseMark) + binary.MaxVarintLen64
+)
+
+// appendPromise makes the first entry of a record.
+func appendPromise(dst []byte, generation uint64) []byte {
+	return binary.AppendUvarint(append(dst, promiseMark...), generation)
+}
+
+// parsePromise finds the promise in the beginning of a record.
+func parsePromise(b []byte) (generation uint64, ok bool) {
+	if len(b) < recordEntries+2 || b[recordEntries] != logDataKind {
+		return 0, false
+	}
+	b = b[recordEntries+1:]
+	size := int(b[0])
+	if size > maxPromiseSize || len(b) < 1+size || !strings.HasPrefix(string(b[1:1+size]), promiseMark) {
+		return 0, false
+	}
+	generation, n := binary.Uvarint(b[1+len(promiseMark) : 1+size])
+	return generation, n > 0
+}
+
+// missing is what is wrong when the store ends at a generation before what was
+// durable.
+func (found *foundFiles) missing(generation uint64) error {
+	if generation >= found.durable {
+		return nil
+	}
+	err := corruptf("commits up to %d were durable, the store ends at %d: restore it from a copy", found.durable, generation)
+	if found.suspect != nil {
+		err = fmt.Errorf("%w (%w)", err, found.suspect)
+	}
+	return err
+}
