@@ -14,7 +14,7 @@ const (
 )
 
 // packedLen is the length in bytes of n values of b bits, in either layout.
-func packedLen(n, b int) int { return (n*b + 7) / 8 }
+func packedLen(n, b int) int { return int(uint(n*b+7) / 8) }
 
 // MaxEncodedLen returns the length of the longest encoding of n >= 0 values by
 // AppendN (by AppendBlock and AppendDocs when n <= 256). It is exact: some

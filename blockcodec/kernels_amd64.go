@@ -22,15 +22,26 @@ func Kernels() string {
 // that their number asks for.
 func unpack(dst []uint32, src []byte, b int) {
 	switch {
-	case b == 0:
+	case len(dst) != BlockSize && b == 0:
 		clear(dst)
 	case len(dst) != BlockSize:
 		unpackHorizontal(dst, src, b)
+	case b == 0:
+		zero((*[BlockSize]uint32)(dst))
 	case hasAVX2:
 		unpackVerticalAVX2((*[BlockSize]uint32)(dst), src, b)
 	default:
 		unpackVerticalGo((*[BlockSize]uint32)(dst), src, b)
 	}
+}
+
+// zero zeros a full block.
+func zero(dst *[BlockSize]uint32) {
+	if hasAVX512 {
+		zeroAVX512(dst)
+		return
+	}
+	clear(dst[:])
 }
 
 func packVertical(dst []byte, src *[BlockSize]uint32, b int) {

@@ -18,6 +18,8 @@ func unpack(dst []uint32, src []byte, b int) {
 	}
 }
 
+func zero(dst *[BlockSize]uint32) { clear(dst[:]) }
+
 func unpackHigh(high *highParts, block []byte, skip, n, x, bx int) (narrow bool) {
 	unpackHorizontalGo(high[:x], block[skip:], bx)
 	return false

@@ -121,6 +121,11 @@ func TestFillKernels(t *testing.T) {
 			}
 		}
 	}
+	if hasAVX512 {
+		got := m.values(BlockSize)
+		zeroAVX512((*[BlockSize]uint32)(got))
+		m.check(t, "avx512", got, make([]uint32, BlockSize))
+	}
 }
 
 // randomBitmap sets about one bit in 2^rare of the first n; rare 0 sets them all.

@@ -12,6 +12,8 @@ const (
 	vb3 = 16561  // three
 	vb4 = 540849 // four
 	vb5 = 1 << 24
+
+	rawCodes = 255 // first byte of the raw form
 )
 
 // variableByteLen is the length of the variable-byte code of x values, of which
@@ -24,7 +26,7 @@ func variableByteLen(x, over2, over3, over4, over5 int) int {
 // putVariableByte writes the code of vals, whose length is that of dst.
 func putVariableByte(dst []byte, vals []uint32) {
 	if len(dst) > 4*len(vals) {
-		dst[0] = 255
+		dst[0] = rawCodes
 		for i, v := range vals {
 			binary.LittleEndian.PutUint32(dst[1+4*i:], v)
 		}
@@ -59,13 +61,16 @@ func putVariableByte(dst []byte, vals []uint32) {
 	}
 }
 
-// variableByte reads len(dst) values from the front of src and returns how many
-// bytes they took; false means too few bytes or a bad lead byte.
-func variableByte(dst []uint32, src []byte) (consumed int, ok bool) {
-	if len(dst) == 0 {
-		return 0, true
+// variableByte reads x values from block[skip:] into high and returns where they
+// end; false means too few bytes or a bad lead byte.
+//
+// REQUIRES: x <= 256, skip <= len(block).
+func variableByte(high *highParts, block []byte, skip, x int) (end int, ok bool) {
+	if x == 0 {
+		return skip, true
 	}
-	if len(src) > 0 && src[0] == 255 {
+	dst, src := high[:x], block[skip:]
+	if len(src) > 0 && src[0] == rawCodes {
 		end := 1 + 4*len(dst)
 		if len(src) < end {
 			return 0, false
@@ -73,24 +78,24 @@ func variableByte(dst []uint32, src []byte) (consumed int, ok bool) {
 		for i, s := 0, src[1:end]; i < len(dst); i++ {
 			dst[i] = binary.LittleEndian.Uint32(s[4*i:])
 		}
-		return end, true
+		return skip + end, true
 	}
 	p, i := 0, 0
 	if len(dst) >= 4 {
 		// Where four positions follow at least, a code may be read as if it had five
 		// bytes without looking past the block.
 		for ; i < len(dst) && p+5 <= len(src); i++ {
-			s := src[p : p+5 : p+5]
+			s := (*[5]byte)(src[p:])
 			c, rest := uint32(s[0]), binary.LittleEndian.Uint32(s[1:])
 			switch {
 			case c < vb2:
 				dst[i] = c
 				p++
 			case c <= 240:
-				dst[i] = vb2 + (c-177)<<8 + rest&0xff
+				dst[i] = c<<8 + rest&0xff - (177<<8 - vb2)
 				p += 2
 			case c <= 248:
-				dst[i] = vb3 + (c-241)<<16 + rest&0xffff
+				dst[i] = c<<16 + rest&0xffff - (241<<16 - vb3)
 				p += 3
 			case c == 249:
 				dst[i] = rest & 0xffffff
@@ -111,7 +116,7 @@ func variableByte(dst []uint32, src []byte) (consumed int, ok bool) {
 		dst[i] = v
 		p += n
 	}
-	return p, true
+	return skip + p, true
 }
 
 // oneCode reads one code from the front of src and returns its length, 0 if src
@@ -174,21 +179,24 @@ func (d *Decoder) decodeVariableByte(dst []uint32, src []byte, b int) (consumed 
 	if x > n || len(src) < low+2*x { // a code has at least a byte
 		return 0, false
 	}
-	if b == 0 { // as unpack does, but a sparse block is small work and feels the call
-		clear(dst)
+	if b == 0 && n == BlockSize {
+		zero((*[BlockSize]uint32)(dst))
 	} else {
 		unpack(dst, src[2:low], b)
 	}
-	if codes := src[low:]; n == BlockSize && oneByteCodes(codes, x) {
+	if codes := src[low:]; n == BlockSize && (x == 0 || codes[0] < vb2) && oneByteCodes(codes, x) {
 		return low + 2*x, mergeBytes((*[BlockSize]uint32)(dst), codes[x:2*x], codes[:x], b)
 	}
-	c, ok := variableByte(d.high[:x], src[low:])
-	end := low + c + x
+	high, ok := variableByte(&d.high, src, low, x)
+	end := high + x
 	if !ok || len(src) < end {
 		return 0, false
 	}
-	at := src[low+c : end]
-	if n == BlockSize {
+	at := src[high:end]
+	switch full := n == BlockSize; {
+	case full && b == 0:
+		return end, placeFull((*[BlockSize]uint32)(dst), at, &d.high)
+	case full:
 		return end, mergeFull((*[BlockSize]uint32)(dst), at, &d.high, b)
 	}
 	return end, mergeShort(dst, at, &d.high, b)
@@ -211,6 +219,17 @@ func mergeFull(dst *[BlockSize]uint32, at []byte, high *highParts, b int) bool {
 		dst[p] |= h << (b & 31)
 	}
 	return bad >= 0 && uint64(or)>>(32-b) == 0
+}
+
+// placeFull is mergeFull over zeros: every high part fits.
+func placeFull(dst *[BlockSize]uint32, at []byte, high *highParts) bool {
+	last, bad := -1, 0
+	for i, p := range at {
+		dst[p] = high[i&(BlockSize-1)]
+		bad |= int(p) - last - 1
+		last = int(p)
+	}
+	return bad >= 0
 }
 
 // mergeBytes is mergeFull for high parts that are still bytes.
@@ -261,8 +280,7 @@ func (d *Decoder) openVariableByte(n int, src []byte, b int) (bx, end int, ok bo
 		d.narrow = setHigh(&d.high, codes[:x], n)
 		bx = widthOf(codes[:x])
 	} else {
-		c, ok := variableByte(d.high[:x], codes)
-		end += c - x
+		end, ok = variableByte(&d.high, src, low, x)
 		if !ok || len(src) < end+x {
 			return 0, 0, false
 		}
