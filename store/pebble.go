@@ -114,8 +114,9 @@ func (w *pebbleWrites) set(key, value []byte) error {
 	return w.b.Set(key, value, nil)
 }
 
-func (w *pebbleWrites) del(key []byte) error { return w.b.Delete(key, nil) }
-func (w *pebbleWrites) discard()             { _ = w.b.Close() }
+func (w *pebbleWrites) del(key []byte) error     { return w.b.Delete(key, nil) }
+func (w *pebbleWrites) delOnce(key []byte) error { return w.b.SingleDelete(key, nil) }
+func (w *pebbleWrites) discard()                 { _ = w.b.Close() }
 
 func (e *pebbleKV) newWrites(size int) kvWrites {
 	w := &pebbleWrites{b: e.db.NewBatchWithSize(size + maxPromiseSize + 2)}
@@ -275,6 +276,7 @@ type pebbleCursor struct{ it *pebble.Iterator }
 func (c pebbleCursor) first() bool              { return c.it.First() }
 func (c pebbleCursor) next() bool               { return c.it.Next() }
 func (c pebbleCursor) seekGE(key []byte) bool   { return c.it.SeekGE(key) }
+func (c pebbleCursor) seekLT(key []byte) bool   { return c.it.SeekLT(key) }
 func (c pebbleCursor) seekTerm(key []byte) bool { return c.it.SeekPrefixGE(key) }
 func (c pebbleCursor) valid() bool              { return c.it.Valid() }
 func (c pebbleCursor) key() []byte              { return c.it.Key() }
