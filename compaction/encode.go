@@ -57,6 +57,17 @@ func (e *Encoder) Encode(it iterator.Iterator, generation uint64, emit func(firs
 	return e.End()
 }
 
+// EncodeSegments is Encode for a part of a term: its docs go into segments, however
+// few they are, and Header speaks of the part.
+func (e *Encoder) EncodeSegments(it iterator.Iterator, generation uint64, emit func(first, last uint32, seg []byte) error) (Output, error) {
+	e.Begin(generation, emit)
+	e.cutting = true
+	if err := e.AddList(it); err != nil {
+		return Output{}, err
+	}
+	return e.End()
+}
+
 // Begin starts a term. What was added and not ended is dropped.
 func (e *Encoder) Begin(generation uint64, emit func(first, last uint32, seg []byte) error) {
 	e.emit = emit
