@@ -35,9 +35,34 @@ func (s *CompactStats) BitsPerPosting() float64 {
 	return 8 * float64(s.BytesAfter) / float64(s.Postings)
 }
 
+// A meter tells the one who asked how far work is. It is used by several
+// goroutines.
+type meter struct {
+	tell func(Progress) // nil: nobody asked
+
+	mu   sync.Mutex
+	done Progress
+}
+
+// add says that terms more are done, of bytes.
+func (m *meter) add(terms, bytes uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done.Terms += terms
+	m.done.BytesDone += bytes
+	if m.tell != nil {
+		p := m.done
+		p.BytesDone = min(p.BytesDone, p.BytesTotal) // a shard may be done twice
+		m.tell(p)
+	}
+}
+
 // maxCompactors bounds how many shards are rewritten at the same time. Each takes
 // up to 50 MB for the tables it writes.
 const maxCompactors = 4
+
+// compactors returns how many shards are rewritten at the same time.
+func compactors() int { return min(maxCompactors, runtime.GOMAXPROCS(0)) }
 
 // Compact merges all segments of every term into few, disjoint ones, and drops
 // what was removed or deleted. Snapshots keep what they see; commits and readers
@@ -62,7 +87,7 @@ func (s *Store) Compact(ctx context.Context, opts CompactOptions) (CompactStats,
 	defer cancel()
 	s.compactMu.Lock()
 	defer s.compactMu.Unlock()
-	c := compactor{st: s, ctx: ctx, progress: opts.Progress}
+	c := compactor{st: s, ctx: ctx, meter: meter{tell: opts.Progress}}
 	err := c.run()
 	return c.stats, s.ended(ctx, "compact", err)
 }
@@ -87,13 +112,12 @@ func (s *Store) ended(ctx context.Context, what string, err error) error {
 
 // A compactor is one call of Compact.
 type compactor struct {
-	st       *Store
-	ctx      context.Context
-	progress func(Progress)
+	st    *Store
+	ctx   context.Context
+	meter meter
 
 	mu    sync.Mutex // guards what follows
 	stats CompactStats
-	done  Progress
 }
 
 // run rewrites the store shard by shard, then drops the deletions that all shards
@@ -135,41 +159,15 @@ func (c *compactor) run() error {
 // rewriteAll rewrites the shards that need it, several at a time. The first error
 // stops the others.
 func (c *compactor) rewriteAll(shards []*shard) error {
-	ctx, cancel := context.WithCancel(c.ctx)
-	defer cancel()
-	work := make(chan *shard)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var errs []error
-	for range min(maxCompactors, runtime.GOMAXPROCS(0), max(len(shards), 1)) {
-		wg.Go(func() {
-			for sh := range work {
-				if err := c.rewrite(ctx, sh); err != nil {
-					mu.Lock()
-					errs = append(errs, err)
-					mu.Unlock()
-					cancel()
-				}
-			}
-		})
-	}
-	for _, sh := range shards {
-		if !sh.dirty {
-			c.note(sh.result)
-			c.report(sh.terms, sh.bytes)
-			continue
+	return parallel(c.ctx, compactors(), len(shards), func(ctx context.Context, i int) error {
+		sh := shards[i]
+		if sh.dirty {
+			return c.rewrite(ctx, sh)
 		}
-		if ctx.Err() != nil {
-			break
-		}
-		work <- sh
-	}
-	close(work)
-	wg.Wait()
-	if len(errs) > 0 {
-		return errs[0]
-	}
-	return c.ctx.Err()
+		c.note(sh.result)
+		c.meter.add(sh.terms, sh.bytes)
+		return nil
+	})
 }
 
 // note adds what became of a shard.
@@ -180,19 +178,6 @@ func (c *compactor) note(r shardResult) {
 	c.stats.Postings += r.postings
 	c.stats.BytesAfter += r.bytes
 	c.stats.Corrupt = append(c.stats.Corrupt, r.corrupt...)
-}
-
-// report reports progress: terms more are done, of bytes.
-func (c *compactor) report(terms, bytes uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.done.Terms += terms
-	c.done.BytesDone += bytes
-	if c.progress != nil {
-		p := c.done
-		p.BytesDone = min(p.BytesDone, p.BytesTotal) // a shard may be done twice
-		c.progress(p)
-	}
 }
 
 // dropDeletions removes the records of deleted docs of generations up to gen.

@@ -65,7 +65,7 @@ func (c *compactor) plan(sn *Snapshot) ([]*shard, error) {
 	shards = append(shards, sh)
 	for _, sh := range shards {
 		c.stats.BytesBefore += sh.bytes
-		c.done.BytesTotal += sh.bytes
+		c.meter.done.BytesTotal += sh.bytes
 	}
 	return shards, nil
 }

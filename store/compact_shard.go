@@ -117,7 +117,7 @@ func (b *shardBuilder) write(sh *shard) error {
 		if err != nil && !isDamage(err) {
 			return err
 		}
-		b.c.report(1, keys.keyBytes+keys.valueBytes)
+		b.c.meter.add(1, keys.keyBytes+keys.valueBytes)
 		if err == nil {
 			return nil
 		}

@@ -215,7 +215,7 @@ func TestCompactAgainstCommits(t *testing.T) {
 	var tries int
 	var late sync.WaitGroup
 	c := compactor{st: st, ctx: context.Background()}
-	c.progress = func(Progress) { // called while a shard is built
+	c.meter.tell = func(Progress) { // called while a shard is built
 		tries++
 		b := st.NewBatch()
 		if err := b.Add([]byte("x"), uint32(100+tries)); err != nil {
