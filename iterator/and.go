@@ -14,7 +14,7 @@ func And(its ...Iterator) Iterator {
 	case len(its) == 1 && its[0] != nil:
 		return its[0]
 	}
-	op := &and{ins: newInputs(bySize(its)), mem: newScratch()}
+	op := &and{ins: bySize(newInputs(its)), mem: newScratch()}
 	op.len = op.ins[0].size
 	op.walker.from = op
 	return op

@@ -35,10 +35,10 @@ func AtLeast(k int, its ...Iterator) Iterator {
 	case k == len(its):
 		return And(its...)
 	}
-	if k > 1 {
-		its = bySize(its)
-	}
 	op := &atLeast{k: k, ins: newInputs(its), mem: newScratch()}
+	if k > 1 {
+		bySize(op.ins)
+	}
 	op.drivers, op.checks = op.ins[:len(its)-(k-1)], op.ins[len(its)-(k-1):]
 	for i := range op.ins {
 		op.len += op.ins[i].size

@@ -34,25 +34,10 @@ func newInputs(its []Iterator) []input {
 	return ins
 }
 
-// bySize returns its with the shortest list first.
-func bySize(its []Iterator) []Iterator {
-	type sized struct {
-		it   Iterator
-		size uint64
-	}
-	order := make([]sized, len(its))
-	for i, it := range its {
-		order[i].it = it
-		if it != nil {
-			order[i].size = upperBound(it)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b sized) int { return cmp.Compare(a.size, b.size) })
-	sorted := make([]Iterator, len(its))
-	for i, o := range order {
-		sorted[i] = o.it
-	}
-	return sorted
+// bySize puts the shortest list first. REQUIRES: none was read yet.
+func bySize(ins []input) []input {
+	slices.SortStableFunc(ins, func(a, b input) int { return cmp.Compare(a.size, b.size) })
+	return ins
 }
 
 // next makes b the block after the current one.

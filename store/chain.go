@@ -3,31 +3,53 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"sync"
 
 	"github.com/sheafdb/sheaf/iterator"
 	"github.com/sheafdb/sheaf/segment"
 )
 
-// A termSource is the cursor of one term, which all its chains read through. The
-// last of them to be closed closes it.
+// A termSource is what all chains of one term read through. The last of them to be
+// closed closes it.
 type termSource struct {
-	cursor   kvCursor
-	snapshot *Snapshot // that counts the cursor; nil: nobody does
+	cursor   kvCursor  // nil: none was needed so far
+	snapshot *Snapshot // that counts the source and makes the cursor; nil: there is one
 	prefix   []byte
 	refs     int
-	at       *chain // the chain whose segment the cursor is on
+	at       *chain      // the chain whose segment the cursor is on
+	term     *cachedTerm // nil: the cache does not have the term
 }
 
-func (s *termSource) release() error {
+// need returns the cursor.
+func (s *termSource) need() (kvCursor, error) {
+	if s.cursor == nil {
+		c, err := s.snapshot.view.cursor(nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		s.cursor = c
+	}
+	return s.cursor, nil
+}
+
+func (s *termSource) release() (err error) {
 	if s.refs--; s.refs > 0 {
 		return nil
 	}
-	err := s.cursor.close()
+	if s.cursor != nil {
+		err = s.cursor.close()
+	}
 	if s.snapshot != nil {
-		s.snapshot.cursorClosed()
+		if lerr := s.snapshot.letGo(); lerr != nil {
+			err = errors.Join(err, lerr)
+		}
 	}
 	return err
 }
+
+// readers are those of closed chains.
+var readers = sync.Pool{New: func() any { return new(segment.Reader) }}
 
 // A chain walks segments of a term whose keys differ in their last doc only and
 // follow each other: those of level 1, or of one generation and kind of level 0.
@@ -42,11 +64,14 @@ type chain struct {
 	// alone: no other chain moves the cursor, so that a value may be used where it
 	// lies.
 	alone bool
+	// level1: the cache may have the segments of src.term.
+	level1 bool
 
-	r       segment.Reader
-	buf     []byte // the value, when it was copied
-	key     []byte // of the segment; ends in its last doc
-	keyBase int    // length of key without the doc
+	r       *segment.Reader // nil once closed
+	buf     []byte          // the value, when it was copied
+	key     []byte          // of the segment; ends in its last doc
+	keyBase int             // length of key without the doc
+	short   [40]byte        // memory of most keys
 	loaded  bool
 	last    uint32 // last doc of the segment, when loaded
 	done    bool
@@ -62,15 +87,36 @@ var (
 )
 
 func newChain(src *termSource, base []byte, kind segment.Kind, end uint32, n uint64) *chain {
+	c := new(chain)
+	c.init(src, kind, end, n)
+	c.key, c.keyBase = base, len(base)
+	return c
+}
+
+// init sets all but the key.
+func (c *chain) init(src *termSource, kind segment.Kind, end uint32, n uint64) {
 	src.refs++
-	return &chain{src: src, kind: kind, end: end, len: n, key: base, keyBase: len(base)}
+	*c = chain{r: readers.Get().(*segment.Reader), src: src, kind: kind, end: end, len: n}
+}
+
+// initLevel1 makes c the chain of level 1.
+func (c *chain) initLevel1(src *termSource, h *segment.Header) {
+	c.init(src, segment.Postings, h.Last, h.Count)
+	c.key = append(append(c.short[:0], src.prefix...), suffixLevel1)
+	c.keyBase = len(c.key)
+	c.level1 = src.term != nil
 }
 
 // Len returns an upper bound of the number of docs.
 func (c *chain) Len() uint64 { return c.len }
 
 // BlocksDecoded returns how many blocks were decoded so far.
-func (c *chain) BlocksDecoded() uint64 { return c.decoded + c.r.BlocksDecoded() }
+func (c *chain) BlocksDecoded() uint64 {
+	if c.r == nil {
+		return c.decoded
+	}
+	return c.decoded + c.r.BlocksDecoded()
+}
 
 // Doc returns the current doc.
 func (c *chain) Doc() uint32 { return c.r.Doc() }
@@ -114,27 +160,72 @@ func (c *chain) following() bool {
 		return c.seek(0)
 	}
 	if c.src.at == c {
-		return c.take(c.src.cursor.next())
+		return c.take(c.src.cursor.next(), c.last+1, true) // last < end
 	}
 	return c.seek(c.last + 1) // last < end
 }
 
+// seek opens the segment that may hold doc.
 func (c *chain) seek(doc uint32) bool {
 	c.src.at = nil
-	c.setKey(doc)
 	if c.placed {
 		c.placed = false
-		return c.take(true)
+		c.setKey(doc)
+		return c.take(true, doc, false)
 	}
-	return c.take(c.src.cursor.seekTerm(c.key))
+	if c.level1 {
+		if last, known := c.src.term.find(doc); known {
+			if c.setKey(last); c.cached() {
+				return c.err == nil
+			}
+		}
+	}
+	c.setKey(doc)
+	cur, err := c.src.need()
+	if err != nil {
+		return c.finish(err)
+	}
+	return c.take(cur.seekTerm(c.key), doc, false)
 }
+
+// cached opens the segment of the key, if the cache has it. When it reports true,
+// err tells whether that went well.
+func (c *chain) cached() bool {
+	sn := c.src.snapshot
+	e := sn.st.terms.get(c.key, sn.state)
+	if e == nil {
+		return false
+	}
+	c.decoded += c.r.BlocksDecoded()
+	c.r.Use(e.seg)
+	c.check()
+	return true
+}
+
+// keep puts the segment of the key, which was just read, in the cache, if it was
+// read before. from is a doc that led to it.
+func (c *chain) keep(from uint32, value []byte, walking bool) {
+	sn, t := c.src.snapshot, c.src.term
+	t.learn(min(from, c.r.Info().First), c.last)
+	if walking && t.keys.header.Segments > maxKeptWalk {
+		return
+	}
+	if cache := sn.st.terms; cache.wants(c.key, sn.state) {
+		cache.addSegment(c.key, sn.state, value)
+	}
+}
+
+// maxKeptWalk is the most segments of a list of which those are kept that a walk
+// comes by. Of longer lists, which could fill the cache, seeks alone say what is
+// wanted again.
+const maxKeptWalk = 32
 
 func (c *chain) setKey(doc uint32) {
 	c.key = binary.BigEndian.AppendUint32(c.key[:c.keyBase], doc)
 }
 
-// take opens the segment that the cursor is on.
-func (c *chain) take(on bool) bool {
+// take opens the segment that the cursor is on. from is a doc that leads to it.
+func (c *chain) take(on bool, from uint32, walking bool) bool {
 	cur := c.src.cursor
 	if !on {
 		err := cur.err()
@@ -149,6 +240,9 @@ func (c *chain) take(on bool) bool {
 	}
 	c.src.at = c
 	c.key = append(c.key[:0], key...)
+	if c.level1 && c.cached() {
+		return c.err == nil
+	}
 	value, err := cur.value()
 	if err != nil {
 		return c.finish(err)
@@ -157,7 +251,13 @@ func (c *chain) take(on bool) bool {
 		c.buf = append(c.buf[:0], value...)
 		value = c.buf
 	}
-	return c.open(value)
+	if !c.open(value) {
+		return false
+	}
+	if c.level1 {
+		c.keep(from, value, walking)
+	}
+	return true
 }
 
 // open opens a segment; key is set.
@@ -166,6 +266,22 @@ func (c *chain) open(value []byte) bool {
 	if err := c.r.Reset(value); err != nil {
 		return c.finish(err)
 	}
+	if !c.check() {
+		return false
+	}
+	if c.verify {
+		if _, err := c.r.Verify(); err != nil {
+			return c.finish(err)
+		}
+		if err := c.r.Reset(value); err != nil {
+			return c.finish(err)
+		}
+	}
+	return true
+}
+
+// check compares the segment that was opened with its key and the one before.
+func (c *chain) check() bool {
 	info, last := c.r.Info(), binary.BigEndian.Uint32(c.key[c.keyBase:])
 	switch {
 	case info.Kind != c.kind:
@@ -176,14 +292,6 @@ func (c *chain) open(value []byte) bool {
 		return c.finish(corruptf("segment begins with doc %d, the one before ends with %d", info.First, c.last))
 	case last > c.end:
 		return c.finish(corruptf("segment ends with doc %d, the list with %d", last, c.end))
-	}
-	if c.verify {
-		if _, err := c.r.Verify(); err != nil {
-			return c.finish(err)
-		}
-		if err := c.r.Reset(value); err != nil {
-			return c.finish(err)
-		}
 	}
 	c.loaded, c.last = true, last
 	return true
@@ -217,5 +325,9 @@ func (c *chain) Close() error {
 	}
 	c.closed = true
 	c.finish(nil)
+	if c.r.Err() == nil { // Close keeps an error
+		readers.Put(c.r)
+	}
+	c.r = nil
 	return c.src.release()
 }

@@ -135,7 +135,5 @@ func (sn *Snapshot) eachValue(term []byte, f func(s keySuffix, key, value []byte
 	if err != nil {
 		return termErr(term, nil, err)
 	}
-	err = errors.Join(walkSegments(c, prefix, f), c.close())
-	sn.cursorClosed()
-	return err
+	return errors.Join(walkSegments(c, prefix, f), c.close(), sn.letGo())
 }

@@ -32,6 +32,8 @@ type kv interface {
 	view() (kvView, error)
 	// newTables starts the replacement of a key range.
 	newTables() (kvTables, error)
+	// watch names the one who is told of changes; it must be called before any.
+	watch(w kvWatcher)
 	// checkpoint makes a copy of the engine's files in dir, which must not exist.
 	checkpoint(dir string) error
 	// check reads all that is stored, values too, and returns the first fault.
@@ -42,6 +44,18 @@ type kv interface {
 	// writing. close must follow.
 	stop()
 	close() error
+}
+
+// A kvWatcher is told of each change of keys, by apply and by replacing ranges:
+// what is visible between the calls of beginChange and endChange may be the state
+// before or that after it. Changes may overlap.
+type kvWatcher interface {
+	beginChange()
+	// changedKeys calls each with a function that tells of keys that are written.
+	changedKeys(each func(changed func(key []byte)))
+	// changedRange tells of a range that is replaced.
+	changedRange(lower, upper []byte)
+	endChange()
 }
 
 // kvWrites is a batch of writes. It is used by one goroutine.

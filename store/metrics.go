@@ -2,18 +2,23 @@ package store
 
 // Metrics are figures that cost next to nothing to get. Sizes are in bytes.
 type Metrics struct {
-	Generation     uint64 // number of the last commit
-	Deletions      int    // generations with deleted docs that compaction has not worked in yet
-	OpenSnapshots  int    // snapshots that were not closed
-	DiskBytes      uint64 // everything in the directory
-	LogBytes       uint64 // the log, a part of DiskBytes
-	MemTableBytes  uint64
-	ZombieBytes    uint64 // files kept on disk only for open snapshots
-	CacheBytes     int64
-	CacheHits      int64 // block reads answered by the cache, since Open
-	CacheMisses    int64
-	ReadAmp        int    // sorted runs that a look-up may have to ask
-	CompactionDebt uint64 // what the key-value store has still to rewrite
+	Generation    uint64 // number of the last commit
+	Deletions     int    // generations with deleted docs that compaction has not worked in yet
+	OpenSnapshots int    // snapshots that were not closed
+	DiskBytes     uint64 // everything in the directory
+	LogBytes      uint64 // the log, a part of DiskBytes
+	MemTableBytes uint64
+	ZombieBytes   uint64 // files kept on disk only for open snapshots
+	CacheBytes    int64
+	CacheHits     int64 // block reads answered by the cache, since Open
+	CacheMisses   int64
+	// Terms and their segments that are kept ready to be read, a part of CacheBytes;
+	// how many look-ups were answered by them, and how many were not, since Open.
+	TermCacheBytes  int64
+	TermCacheHits   uint64
+	TermCacheMisses uint64
+	ReadAmp         int    // sorted runs that a look-up may have to ask
+	CompactionDebt  uint64 // what the key-value store has still to rewrite
 	// Since Open:
 	BackgroundErrors uint64
 	Corruptions      uint64 // reads that met damage
@@ -43,6 +48,9 @@ func (s *Store) Metrics() Metrics {
 		WriteStalls:      k.writeStalls,
 		SlowDisk:         k.diskSlow,
 	}
+	t := s.terms.metrics()
+	m.CacheBytes += t.bytes
+	m.TermCacheBytes, m.TermCacheHits, m.TermCacheMisses = t.bytes, t.hits, t.misses
 	m.Generation = s.generation.Load()
 	m.Deletions = len(s.deletions.Load().gens)
 	s.lifeMu.Lock()

@@ -15,12 +15,16 @@ type openedTerm struct {
 	src    termSource // refs is 1 for the openedTerm itself
 	verify bool       // see chain.verify
 	short  [64]byte   // memory of most prefixes
+	only   chain      // memory of the chain of level 1
 }
 
 func (t *openedTerm) close() error { return t.src.release() }
 
 // merged returns the visible docs. Closing it closes the cursor.
 func (t *openedTerm) merged(d *deletions) iterator.Iterator {
+	if t.keys.hasHeader && t.keys.settled(d) {
+		return t.settled()
+	}
 	sources := t.sources()
 	// The chains hold the cursor from here on; when there is none it is closed.
 	if err := t.src.release(); err != nil {
@@ -35,6 +39,29 @@ func (t *openedTerm) merged(d *deletions) iterator.Iterator {
 	return compaction.Merge(sources, d.hidden)
 }
 
+// settled is merged for a term of which level 1 is all.
+func (t *openedTerm) settled() iterator.Iterator {
+	if t.keys.inline() {
+		if err := t.src.release(); err != nil {
+			return iterator.Fail(termErrPrefix(t.src.prefix, nil, err))
+		}
+		return iterator.FromSlice(t.keys.header.Inline)
+	}
+	c := t.level1()
+	c.alone = true
+	t.src.refs-- // the chain has one
+	return c
+}
+
+// level1 returns the segments of level 1. It is called once.
+func (t *openedTerm) level1() *chain {
+	h := &t.keys.header
+	c := &t.only
+	c.initLevel1(&t.src, h)
+	c.verify, c.placed = t.verify, t.keys.onSegment
+	return c
+}
+
 // sources returns level 1 and the groups of level 0 as lists.
 func (t *openedTerm) sources() []compaction.Source {
 	k := &t.keys
@@ -45,10 +72,7 @@ func (t *openedTerm) sources() []compaction.Source {
 		if h.Segments == 0 {
 			s.Postings = iterator.FromSlice(h.Inline)
 		} else {
-			base := append(cloneBytes(t.src.prefix), suffixLevel1)
-			c := t.chain(base, segment.Postings, h.Last, h.Count)
-			c.placed = k.onSegment
-			s.Postings = c
+			s.Postings = t.level1()
 		}
 		sources = append(sources, s)
 	}
@@ -118,7 +142,10 @@ func (t *openedTerm) countHeads(g *keyGroup) (uint64, error) {
 		return info.Count, termErrPrefix(t.src.prefix, key, err)
 	}
 	var n uint64
-	c := t.src.cursor
+	c, err := t.src.need()
+	if err != nil {
+		return 0, err
+	}
 	on := c.seekTerm(key)
 	for range g.segments {
 		if !on {

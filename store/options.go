@@ -19,8 +19,9 @@ const (
 // Options say how a store is opened. The zero value, and nil, mean the defaults.
 // None of them is stored: a store may be opened with other options next time.
 type Options struct {
-	// CacheSize is the memory for blocks of keys and values, in bytes. Keys take
-	// about 50 bytes a segment; values are also cached by the operating system.
+	// CacheSize is the memory for what was read, in bytes: three quarters for blocks
+	// of keys and values, a quarter for terms that were asked for more than once. Keys
+	// take about 50 bytes a segment; values are also cached by the operating system.
 	// 0 means DefaultCacheSize.
 	CacheSize int64
 	// MemTableSize is how much is committed, in bytes, before it moves from

@@ -29,6 +29,7 @@ type pebbleKV struct {
 	waits    sync.WaitGroup // goroutines of await
 	applied  atomic.Uint64  // generation that was written last
 	staging  atomic.Uint64  // numbers the files in stageDir
+	watcher  kvWatcher      // nil: nobody
 }
 
 // openPebble opens the Pebble database in dir, whose lock the caller holds and
@@ -118,6 +119,8 @@ func (w *pebbleWrites) del(key []byte) error     { return w.b.Delete(key, nil) }
 func (w *pebbleWrites) delOnce(key []byte) error { return w.b.SingleDelete(key, nil) }
 func (w *pebbleWrites) discard()                 { _ = w.b.Close() }
 
+func (e *pebbleKV) watch(w kvWatcher) { e.watcher = w }
+
 func (e *pebbleKV) newWrites(size int) kvWrites {
 	w := &pebbleWrites{b: e.db.NewBatchWithSize(size + maxPromiseSize + 2)}
 	// It comes first, where checkLogs looks for it. Nothing but lack of memory can
@@ -131,6 +134,19 @@ func (e *pebbleKV) apply(b kvWrites, sync bool) (wait func() error, err error) {
 	pb := w.b
 	if err := e.ready(0); err != nil {
 		return nil, errors.Join(err, pb.Close())
+	}
+	if e.watcher != nil {
+		e.watcher.beginChange()
+		defer e.watcher.endChange()
+		e.watcher.changedKeys(func(changed func(key []byte)) {
+			for r := pb.Reader(); ; {
+				_, key, _, ok, err := r.Next()
+				if !ok || err != nil { // of a batch just made there is no error
+					return
+				}
+				changed(key)
+			}
+		})
 	}
 	if !sync {
 		err := e.db.Apply(pb, pebble.NoSync)

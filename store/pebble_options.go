@@ -29,7 +29,7 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 		Comparer:                    newComparer(),
 		Logger:                      pebbleLogger{log: o.Logger},
 		EventListener:               ev.listener(o.Logger),
-		CacheSize:                   o.CacheSize,
+		CacheSize:                   o.CacheSize - o.CacheSize/cacheShare, // the rest is a termCache
 		MemTableSize:                uint64(o.MemTableSize),
 		MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold:       4,

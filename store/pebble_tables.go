@@ -159,6 +159,11 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 	if t.first != nil && (bytes.Compare(t.first, lower) < 0 || bytes.Compare(t.last, upper) >= 0) {
 		return fmt.Errorf("store: keys %x..%x are outside of the range %x..%x", t.first, t.last, lower, upper)
 	}
+	if w := t.e.watcher; w != nil {
+		w.beginChange()
+		defer w.endChange()
+		w.changedRange(lower, upper)
+	}
 	_, err := t.e.db.IngestAndExcise(ctx, t.paths, nil, nil, pebble.KeyRange{Start: lower, End: upper})
 	return kvErr(err)
 }

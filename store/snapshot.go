@@ -19,6 +19,7 @@ type Snapshot struct {
 	view       kvView
 	deletions  *deletions
 	generation uint64
+	state      uint64 // of the store's termCache; 0: the snapshot does without
 
 	mu     sync.Mutex
 	closed bool
@@ -53,7 +54,7 @@ func (s *Store) pin() (*Snapshot, error) {
 		return s.pinLocked()
 	}
 	for {
-		drops := s.drops.Load()
+		drops, state := s.drops.Load(), s.terms.state()
 		v, err := s.kv.view()
 		if err != nil {
 			return nil, err
@@ -64,7 +65,7 @@ func (s *Store) pin() (*Snapshot, error) {
 		}
 		d := s.deletions.Load()
 		if s.drops.Load() == drops {
-			return &Snapshot{st: s, view: v, deletions: d.upTo(gen), generation: gen}, nil
+			return s.pinned(v, d.upTo(gen), gen, state), nil
 		}
 		if err := v.close(); err != nil {
 			return nil, err
@@ -74,11 +75,20 @@ func (s *Store) pin() (*Snapshot, error) {
 
 // pinLocked is pin under commitMu.
 func (s *Store) pinLocked() (*Snapshot, error) {
+	state := s.terms.state()
 	v, err := s.kv.view()
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{st: s, view: v, deletions: s.deletions.Load(), generation: s.generation.Load()}, nil
+	return s.pinned(v, s.deletions.Load(), s.generation.Load(), state), nil
+}
+
+// pinned returns a snapshot of v. state is that from before v was made.
+func (s *Store) pinned(v kvView, d *deletions, gen, state uint64) *Snapshot {
+	if s.terms.state() != state {
+		state = 0
+	}
+	return &Snapshot{st: s, view: v, deletions: d, generation: gen, state: state}
 }
 
 // unpin closes a snapshot that pin made.
@@ -101,38 +111,52 @@ func (sn *Snapshot) Close() error {
 	sn.closed = true
 	open := sn.open
 	sn.mu.Unlock()
-	err := sn.view.close()
 	if open > 0 {
-		err = errors.Join(err, fmt.Errorf("%w: snapshot closed with %d iterators open", ErrBusy, open))
-	} else {
-		sn.st.release()
+		return fmt.Errorf("%w: snapshot closed with %d iterators open", ErrBusy, open)
 	}
+	return sn.end()
+}
+
+// end lets go of what the snapshot holds, when it and its iterators are closed.
+func (sn *Snapshot) end() error {
+	err := sn.view.close()
+	sn.st.release()
 	return err
 }
 
-// cursor returns a cursor over the view and counts it; cursorClosed must be
-// called when it was closed.
-func (sn *Snapshot) cursor(lower, upper []byte) (kvCursor, error) {
+// hold counts something that reads the view; letGo must be called after it.
+func (sn *Snapshot) hold() error {
 	sn.mu.Lock()
 	defer sn.mu.Unlock()
 	if sn.closed {
-		return nil, ErrClosed
+		return ErrClosed
 	}
-	c, err := sn.view.cursor(lower, upper)
-	if err == nil {
-		sn.open++
-	}
-	return c, err
+	sn.open++
+	return nil
 }
 
-func (sn *Snapshot) cursorClosed() {
+func (sn *Snapshot) letGo() error {
 	sn.mu.Lock()
 	sn.open--
 	last := sn.closed && sn.open == 0
 	sn.mu.Unlock()
 	if last {
-		sn.st.release() // the snapshot was closed before its iterators
+		return sn.end() // the snapshot was closed before its iterators
 	}
+	return nil
+}
+
+// cursor returns a cursor over the view and counts it; letGo must be called when
+// it was closed.
+func (sn *Snapshot) cursor(lower, upper []byte) (kvCursor, error) {
+	if err := sn.hold(); err != nil {
+		return nil, err
+	}
+	c, err := sn.view.cursor(lower, upper)
+	if err != nil {
+		return nil, errors.Join(err, sn.letGo())
+	}
+	return c, nil
 }
 
 // Postings returns the docs of term, ascending; an absent term is an empty list.
@@ -143,7 +167,11 @@ func (sn *Snapshot) cursorClosed() {
 // Opening costs the same for a list of any length: the keys of commits since the
 // last compaction are looked at, but segments are read only when reached.
 func (sn *Snapshot) Postings(term []byte) (iterator.Iterator, error) {
-	v, err := sn.openTerm(term)
+	cached := sn.lookUp(term)
+	if cached != nil && cached.keys.settled(sn.deletions) {
+		return sn.openCached(cached)
+	}
+	v, err := sn.openTerm(term, cached)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +182,14 @@ func (sn *Snapshot) Postings(term []byte) (iterator.Iterator, error) {
 // takes the time of a look-up when the term was compacted since it last changed
 // and nothing was deleted after that; else that of a walk through the list.
 func (sn *Snapshot) Count(term []byte) (uint64, error) {
-	v, err := sn.openTerm(term)
+	cached := sn.lookUp(term)
+	if cached != nil && cached.keys.settled(sn.deletions) {
+		if err := sn.hold(); err != nil {
+			return 0, termErr(term, nil, err)
+		}
+		return cached.keys.header.Count, sn.letGo()
+	}
+	v, err := sn.openTerm(term, cached)
 	if err != nil {
 		return 0, err
 	}
@@ -165,28 +200,74 @@ func (sn *Snapshot) Count(term []byte) (uint64, error) {
 // it adds up what the segments say of themselves. It does not subtract what is
 // removed, deleted, or there twice.
 func (sn *Snapshot) CountUpperBound(term []byte) (uint64, error) {
-	v, err := sn.openTerm(term)
+	v, err := sn.openTerm(term, sn.lookUp(term))
 	if err != nil {
 		return 0, err
 	}
 	return v.upperBound()
 }
 
-// openTerm looks up a term. The result holds a cursor, which merged, count and
-// upperBound take over.
-func (sn *Snapshot) openTerm(term []byte) (*openedTerm, error) {
+// lookUp returns what the cache has of a term, nil when that is nothing.
+func (sn *Snapshot) lookUp(term []byte) *cachedTerm {
+	if sn.state == 0 {
+		return nil
+	}
+	var short [64]byte
+	if e := sn.st.terms.get(appendTermPrefix(short[:0], term), sn.state); e != nil {
+		return e.term
+	}
+	return nil
+}
+
+// openCached is merged for a term that the cache has and of which level 1 is all.
+func (sn *Snapshot) openCached(t *cachedTerm) (iterator.Iterator, error) {
+	if err := sn.hold(); err != nil {
+		return nil, termErrPrefix(t.prefix, nil, err)
+	}
+	h := &t.keys.header
+	if h.Segments == 0 {
+		if err := sn.letGo(); err != nil {
+			return nil, termErrPrefix(t.prefix, nil, err)
+		}
+		return iterator.FromSlice(h.Inline), nil
+	}
+	l := &struct {
+		src   termSource
+		chain chain
+	}{src: termSource{snapshot: sn, prefix: t.prefix, term: t}}
+	l.chain.initLevel1(&l.src, h)
+	l.chain.alone = true
+	return &l.chain, nil
+}
+
+// openTerm looks up a term, of which cached is what the cache has. The result is
+// held by the snapshot until merged, count or upperBound took it over, and what
+// they made is closed.
+func (sn *Snapshot) openTerm(term []byte, cached *cachedTerm) (*openedTerm, error) {
 	if err := checkTerm(term); err != nil {
 		return nil, err
 	}
-	c, err := sn.cursor(nil, nil)
+	v := &openedTerm{src: termSource{snapshot: sn, refs: 1}}
+	v.src.prefix = appendTermPrefix(v.short[:0], term)
+	err := sn.hold()
 	if err != nil {
 		return nil, termErr(term, nil, err)
 	}
-	v := &openedTerm{src: termSource{cursor: c, snapshot: sn, refs: 1}}
-	v.src.prefix = appendTermPrefix(v.short[:0], term)
+	if cached != nil {
+		v.keys, v.src.term = cached.keys, cached
+		return v, nil
+	}
+	c, err := v.src.need()
+	if err != nil {
+		return nil, errors.Join(termErr(term, nil, err), v.src.release())
+	}
 	v.keys.newest = sn.generation
 	if c.seekTerm(v.src.prefix) {
 		err = v.keys.load(c, v.src.prefix, loadSeek)
+		cache := sn.st.terms
+		if err == nil && sn.state > 0 && cache.wants(v.src.prefix, sn.state) {
+			v.src.term = cache.addTerm(v.src.prefix, sn.state, &v.keys)
+		}
 	} else {
 		err = c.err()
 	}

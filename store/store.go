@@ -21,6 +21,8 @@ type Store struct {
 	lock *pebble.Lock
 	opts Options
 	dir  string
+	// terms are those that were looked up; nil when there is no memory for it.
+	terms *termCache
 
 	// commitMu orders commits: under it a batch gets its generation and becomes
 	// visible. It guards writing of generation and deletions, and watches.
@@ -107,6 +109,9 @@ func open(dir string, o Options) (*Store, error) {
 		return fail(err)
 	}
 	st := &Store{kv: e, lock: lock, opts: o, dir: dir}
+	if st.terms = newTermCache(o.CacheSize / cacheShare); st.terms != nil {
+		e.watch(st.terms)
+	}
 	st.ctx, st.cancel = context.WithCancel(context.Background())
 	err = st.load()
 	if err == nil {

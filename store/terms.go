@@ -135,8 +135,7 @@ func (t *TermIterator) Close() error {
 	var err error
 	for _, c := range []kvCursor{t.walk, t.read} {
 		if c != nil {
-			err = errors.Join(err, c.close())
-			t.sn.cursorClosed()
+			err = errors.Join(err, c.close(), t.sn.letGo())
 		}
 	}
 	return err
