@@ -119,17 +119,18 @@ func (p *Postings) NewOpener() *Opener { return &Opener{p: p} }
 // iterator is valid until the next call. REQUIRES: Sorted was called, and nothing
 // added since.
 func (o *Opener) Open(t Term) iterator.Iterator {
-	e := o.p.a.from(t.entry)
+	part := &o.p.parts[t.part]
+	e := part.a.from(t.entry)
 	l := loadList(e)
 	if e[atFlags]&flagUnsorted == 0 {
-		o.plain.reset(o.p.a, l)
+		o.plain.reset(part.a, l)
 		return &o.plain
 	}
-	if parts := o.p.parts[t.entry]; parts != nil {
-		its := make([]iterator.Iterator, len(parts))
-		for i, part := range parts {
+	if runs := part.runs[t.entry]; runs != nil {
+		its := make([]iterator.Iterator, len(runs))
+		for i, run := range runs {
 			d := new(docsIterator)
-			d.reset(o.p.a, part)
+			d.reset(part.a, run)
 			its[i] = d
 		}
 		return iterator.Or(its...)
@@ -137,6 +138,6 @@ func (o *Opener) Open(t Term) iterator.Iterator {
 	if o.buf == nil {
 		o.buf = make([]uint32, sortDocs)
 	}
-	r := docReader{r: o.p.a.Read(l, false), last: math.MaxUint32}
+	r := docReader{r: part.a.Read(l, false), last: math.MaxUint32}
 	return iterator.FromSlice(sortUnique(o.buf[:r.next(o.buf)]))
 }
