@@ -38,7 +38,8 @@ type guardFS struct {
 	armed   atomic.Bool
 	closing <-chan struct{} // ends waiting for space
 
-	failed atomic.Bool
+	failed  atomic.Bool
+	sinking atomic.Bool // tables go nowhere, too
 	mu     sync.Mutex
 	cause  error         // guarded by mu
 	stall  chan struct{} // closed while a write has waited for space too long; guarded by mu
@@ -87,6 +88,25 @@ func (g *guardFS) fail(err error) {
 	if g.freeze(err) {
 		g.log.Error("store: nothing is written any more", "err", err)
 	}
+}
+
+// sink ends all writing, and lets Pebble believe that tables are written, too, so
+// that it comes to an end. Nobody may read from then on.
+func (g *guardFS) sink(err error) {
+	g.fail(err)
+	g.sinking.Store(true)
+}
+
+// skip says whether a write that Pebble survives the failure of is left out, and
+// with which error.
+func (g *guardFS) skip() (bool, error) {
+	if !g.failed.Load() {
+		return false, nil
+	}
+	if g.sinking.Load() {
+		return true, nil
+	}
+	return true, g.failure()
 }
 
 // freeze ends all writing; it reports whether there was any.

@@ -36,8 +36,8 @@ func (g *guardFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory
 func (g *guardFS) make(name string, create func() (vfs.File, error)) (vfs.File, error) {
 	kind := g.kind(name)
 	if kind == plainFile {
-		if err := g.failure(); err != nil {
-			return nil, err
+		if skip, err := g.skip(); skip {
+			return sinkFile{}, err
 		}
 		f, err := create()
 		if err != nil {
@@ -69,8 +69,8 @@ func (g *guardFS) make(name string, create func() (vfs.File, error)) (vfs.File, 
 }
 
 func (g *guardFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
-	if err := g.failure(); err != nil {
-		return nil, err
+	if skip, err := g.skip(); skip {
+		return sinkFile{}, err
 	}
 	f, err := g.FS.OpenReadWrite(name, c, opts...)
 	if err != nil {
@@ -88,21 +88,21 @@ func (g *guardFS) OpenDir(name string) (vfs.File, error) {
 }
 
 func (g *guardFS) Link(oldname, newname string) error {
-	if err := g.failure(); err != nil {
+	if skip, err := g.skip(); skip {
 		return err
 	}
 	return g.noteFull(g.FS.Link(oldname, newname))
 }
 
 func (g *guardFS) Rename(oldname, newname string) error {
-	if err := g.failure(); err != nil {
+	if skip, err := g.skip(); skip {
 		return err
 	}
 	return g.noteFull(g.FS.Rename(oldname, newname))
 }
 
 func (g *guardFS) MkdirAll(dir string, perm os.FileMode) error {
-	if err := g.failure(); err != nil {
+	if skip, err := g.skip(); skip {
 		return err
 	}
 	return g.noteFull(g.FS.MkdirAll(dir, perm))
@@ -143,8 +143,8 @@ type guardFile struct {
 // Write waits for space if it must, where errors would be fatal.
 func (f *guardFile) Write(p []byte) (int, error) {
 	if f.kind == plainFile {
-		if err := f.g.failure(); err != nil {
-			return 0, err
+		if skip, err := f.g.skip(); skip {
+			return len(p), err
 		}
 		n, err := f.File.Write(p)
 		return n, f.g.noteFull(err)
@@ -166,8 +166,8 @@ func (f *guardFile) Write(p []byte) (int, error) {
 }
 
 func (f *guardFile) WriteAt(p []byte, off int64) (int, error) {
-	if err := f.g.failure(); err != nil {
-		return 0, err
+	if skip, err := f.g.skip(); skip {
+		return len(p), err
 	}
 	n, err := f.File.WriteAt(p, off)
 	return n, f.g.noteFull(err)
@@ -180,7 +180,7 @@ func (f *guardFile) SyncData() error { return f.sync(f.File.SyncData) }
 // not written, and say so once.
 func (f *guardFile) sync(sync func() error) error {
 	if f.kind == plainFile {
-		if err := f.g.failure(); err != nil {
+		if skip, err := f.g.skip(); skip {
 			return err
 		}
 		return f.g.noteFull(sync())
@@ -204,7 +204,7 @@ func (f *guardFile) sync(sync func() error) error {
 
 func (f *guardFile) SyncTo(length int64) (full bool, err error) {
 	if f.kind == plainFile {
-		if err := f.g.failure(); err != nil {
+		if skip, err := f.g.skip(); skip {
 			return false, err
 		}
 		full, err = f.File.SyncTo(length)

@@ -26,6 +26,7 @@ type pebbleKV struct {
 	guard    *guardFS      // nil when read-only
 	closing  chan struct{} // closed by stop, once
 	stopOnce sync.Once
+	closed   atomic.Bool    // close has begun
 	waits    sync.WaitGroup // goroutines of await
 	applied  atomic.Uint64  // generation that was written last
 	staging  atomic.Uint64  // numbers the files in stageDir
@@ -41,6 +42,7 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 		k := newKeeper(o.fs, e.dir, o.Logger, found)
 		e.guard = newGuardFS(o.fs, e.dir, o.MinFreeSpace, o.Logger, e.closing, k)
 		e.fs = e.guard
+		e.events.onFlushErr = e.flushErrAtOpen
 	}
 	e.opts = newPebbleOptions(o, e.events)
 	e.opts.FS = e.fs
@@ -61,11 +63,11 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 	if err == nil {
 		err = e.fs.MkdirAll(stage, 0o700)
 	}
-	if err = errors.Join(err, e.guard.failure()); err != nil {
-		e.abandon(err)
-		return nil, errors.Join(diskErr(err), e.db.Close())
-	}
 	e.guard.armed.Store(true)
+	if err = errors.Join(e.guard.failure(), diskErr(err)); err != nil {
+		e.abandon(err)
+		return nil, errors.Join(err, e.db.Close())
+	}
 	return e, nil
 }
 

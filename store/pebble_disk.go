@@ -104,7 +104,31 @@ func (e *pebbleKV) flush(ctx context.Context) error {
 	}
 }
 
-func (e *pebbleKV) stop() { e.stopOnce.Do(func() { close(e.closing) }) }
+// flushTries is how often a table may fail while Pebble opens. Pebble would try
+// for ever, and Open with it.
+const flushTries = 3
+
+// flushErrAtOpen gives up when what is in the log cannot be made a table.
+func (e *pebbleKV) flushErrAtOpen(times uint64, err error) {
+	if !e.guard.armed.Load() && times >= flushTries {
+		e.guard.sink(fmt.Errorf("the log cannot be made a table: %w", err))
+	}
+}
+
+// stop also lets commits go that wait for memory which only a flush would free,
+// when flushes fail.
+func (e *pebbleKV) stop() {
+	e.stopOnce.Do(func() {
+		close(e.closing)
+		if e.guard != nil {
+			time.AfterFunc(closeFlushTimeout, func() {
+				if n, err := e.events.flushFailed(); n > 1 && !e.closed.Load() {
+					e.guard.sink(err)
+				}
+			})
+		}
+	})
+}
 
 // closeFlushTimeout bounds how long close waits for a slow disk.
 const closeFlushTimeout = 10 * time.Second
@@ -116,6 +140,7 @@ func (e *pebbleKV) close() error {
 		return kvErr(e.db.Close())
 	}
 	e.stop()
+	e.closed.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), closeFlushTimeout)
 	flushed := e.flush(ctx) == nil
 	cancel()

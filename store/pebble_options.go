@@ -97,6 +97,8 @@ func (l pebbleLogger) logf(level slog.Level, format string, args []any) {
 type pebbleEvents struct {
 	bgErrors, corruptions, writeStalls, diskSlow atomic.Uint64
 
+	onFlushErr func(times uint64, err error) // must not use Pebble; nil: nobody
+
 	mu          sync.Mutex
 	flushErr    error  // of the last flush
 	flushErrors uint64 // flushes that failed since one did not
@@ -135,6 +137,8 @@ func (ev *pebbleEvents) listener(log *slog.Logger) *pebble.EventListener {
 			ev.flushErr, ev.flushErrors = info.Err, ev.flushErrors+1
 			if info.Err == nil || info.Err.Error() == emptyFlush {
 				ev.flushErr, ev.flushErrors = nil, 0
+			} else if ev.onFlushErr != nil {
+				ev.onFlushErr(ev.flushErrors, info.Err)
 			}
 		},
 		DiskSlow: func(info pebble.DiskSlowInfo) {

@@ -32,6 +32,7 @@ type Store struct {
 	deletions  atomic.Pointer[deletions] // of all generations, also of one being committed
 	drops      atomic.Uint64             // counts the times that deletions lost generations
 	watches    []*keysWatch              // key ranges that compaction is rewriting
+	finishing  chan struct{}             // closed and nil when no Writer is finishing
 
 	compactMu sync.Mutex // one Compact at a time
 
@@ -62,7 +63,7 @@ func Open(dir string, opts *Options) (*Store, error) {
 	o.fs = markerFS{o.fs}
 	st, err := open(dir, o)
 	if err != nil {
-		return nil, fmt.Errorf("store: open %s: %w", dir, err)
+		return nil, fmt.Errorf("store: open %s: %w", dir, diskErr(err))
 	}
 	return st, nil
 }
