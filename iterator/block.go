@@ -26,12 +26,10 @@ func (b *Block) AppendTo(dst []uint32) []uint32 {
 	case b.Words != nil:
 		return appendBits(dst, b.Base, b.Words)
 	}
-	for doc := b.First; ; doc++ {
-		dst = append(dst, doc)
-		if doc == b.Last {
-			return dst
-		}
-	}
+	n := int(b.Count())
+	dst = slices.Grow(dst, n)
+	docset.FillRun(dst[len(dst):len(dst)+n], b.First)
+	return dst[:len(dst)+n]
 }
 
 // appendBits appends the docs of a bitset.

@@ -82,6 +82,17 @@ func searchFrom(docs []uint32, from int, target uint32) int {
 	return searchFromGo(docs, from, target)
 }
 
+// vectorMinRun is from how many docs on filling with AVX-512 pays.
+const vectorMinRun = 2 * lanes
+
+func fillRun(dst []uint32, first uint32) {
+	if hasAVX512 && len(dst) >= vectorMinRun {
+		fillRunAVX512(dst, first)
+		return
+	}
+	fillRunGo(dst, first)
+}
+
 // vectorMinWords is from how many words on counting with VPOPCNTDQ pays.
 const vectorMinWords = 24
 

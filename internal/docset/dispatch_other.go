@@ -14,6 +14,8 @@ func searchFrom(docs []uint32, from int, target uint32) int {
 	return searchFromGo(docs, from, target)
 }
 
+func fillRun(dst []uint32, first uint32) { fillRunGo(dst, first) }
+
 func andWords(dst, a, b []uint64) int    { return andWordsGo(dst, a, b) }
 func orWords(dst, a, b []uint64) int     { return orWordsGo(dst, a, b) }
 func andNotWords(dst, a, b []uint64) int { return andNotWordsGo(dst, a, b) }

@@ -17,6 +17,7 @@ func vectorTiers() []tier {
 			intersectCount: func(a, b []uint32) int { return matchAVX512(nil, a, b, keepMatched) },
 			subtract:       func(dst, a, b []uint32) int { return matchAVX512(dst, a, b, keepUnmatched) },
 			union:          unionAVX512,
+			fillRun:        fillRunAVX512,
 			filterWords: func(dst, docs []uint32, base uint32, words []uint64) int {
 				return matchWordsAVX512(dst, docs, base, words, keepMatched)
 			},

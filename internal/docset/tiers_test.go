@@ -19,6 +19,7 @@ type tier struct {
 	subtractWords  func(dst, docs []uint32, base uint32, words []uint64) int
 	wordsToDocs    func(dst []uint32, base uint32, words []uint64) int
 	docsToWords    func(words []uint64, base uint32, docs []uint32)
+	fillRun        func(dst []uint32, first uint32)
 }
 
 // tiers returns what callers get, the portable tier, and every tier that this
@@ -41,6 +42,7 @@ func tiers() []tier {
 		subtractWords:  SubtractWords,
 		wordsToDocs:    WordsToDocs,
 		docsToWords:    DocsToWords,
+		fillRun:        FillRun,
 	}, {
 		name:           "go",
 		intersect:      intersectGo,
@@ -58,5 +60,6 @@ func tiers() []tier {
 		subtractWords:  subtractWordsGo,
 		wordsToDocs:    wordsToDocsGo,
 		docsToWords:    docsToWordsGo,
+		fillRun:        fillRunGo,
 	}}, vectorTiers()...)
 }
