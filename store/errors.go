@@ -15,6 +15,12 @@ var (
 	// ErrUnfinished, an ErrNotStore: a process ended while it made the store. Nothing
 	// was committed; opening it for writing makes it.
 	ErrUnfinished = fmt.Errorf("%w yet: a process ended while it made it", ErrNotStore)
+	// ErrUnfinishedMerge, an ErrNotStore: a process ended while it made the store by
+	// Merge. Merging into it starts over; nothing else is to be done with it but to
+	// remove it.
+	ErrUnfinishedMerge = fmt.Errorf("%w: a process ended while it merged others into it", ErrNotStore)
+	// ErrOverflow: a doc would pass 2^32-1.
+	ErrOverflow = errors.New("store: doc past 2^32-1")
 	// ErrTooNew: the store, or a record in it, was written by a newer version of
 	// this package.
 	ErrTooNew = errors.New("store: format is newer than this version of sheaf reads")

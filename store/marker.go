@@ -33,7 +33,10 @@ const (
 	// markerCopy becomes the marker of a checkpoint. It is not markerNew: a copy
 	// that was not finished must not be taken for a store that was not made yet.
 	markerCopy = "SHEAF.copy"
-	lockName   = "LOCK"
+	// markerMerge becomes the marker of a store that Merge makes. Until then all that
+	// lies beside it may be removed.
+	markerMerge = "SHEAF.merge"
+	lockName    = "LOCK"
 
 	markerText   = "sheaf store, format "
 	maxMarkerLen = 64
@@ -108,6 +111,9 @@ func inspectDir(fsys vfs.FS, dir string) (dirState, error) {
 	if slices.Contains(names, markerNew) {
 		return dirUnfinished, nil
 	}
+	if slices.Contains(names, markerMerge) {
+		return 0, ErrUnfinishedMerge
+	}
 	if slices.ContainsFunc(names, func(name string) bool { return name != lockName }) {
 		return 0, fmt.Errorf("%w: %s has files but no %s", ErrNotStore, dir, markerName)
 	}
@@ -151,21 +157,26 @@ func createStore(dir string, o *Options, lock *pebble.Lock) error {
 			return err
 		}
 	}
-	e, err := openPebble(dir, o, lock, true, &foundFiles{})
-	if err != nil {
-		return err
-	}
-	if err = errors.Join(writeMeta(e), e.close()); err != nil {
+	if err := createDatabase(dir, o, lock, 0); err != nil {
 		return err
 	}
 	return publishMarker(o.fs, dir, markerNew)
 }
 
-func writeMeta(e *pebbleKV) error {
+// createDatabase makes the database of a store at a generation, and closes it.
+func createDatabase(dir string, o *Options, lock *pebble.Lock, generation uint64) error {
+	e, err := openPebble(dir, o, lock, true, &foundFiles{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeMeta(e, generation), e.close())
+}
+
+func writeMeta(e *pebbleKV, generation uint64) error {
 	w := e.newWrites(64)
 	if err := errors.Join(
 		w.set(keyFormat, []byte(strconv.Itoa(FormatVersion))),
-		w.set(keyGeneration, appendGeneration(nil, 0)),
+		w.set(keyGeneration, appendGeneration(nil, generation)),
 	); err != nil {
 		w.discard()
 		return err

@@ -44,6 +44,8 @@ type Options struct {
 	// damage, slow disks; its routine at level Debug. nil discards it.
 	Logger *slog.Logger
 
+	caches *pebbleCaches // shared with other stores; nil: this one has its own
+
 	// Tests set these. fs is the file system, nil means the real one; shardBytes is
 	// the size of a shard of Compact, 0 means the usual one.
 	fs         vfs.FS

@@ -39,6 +39,9 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 		BytesPerSync:                1 << 20,
 		ReadOnly:                    o.ReadOnly,
 	}
+	if o.caches != nil {
+		po.Cache, po.FileCache = o.caches.blocks, o.caches.files
+	}
 	po.TargetFileSizes[0] = 32 << 20
 	po.Experimental.SpanPolicyFunc = cutSpaces
 	for i := range po.Levels {
@@ -50,6 +53,22 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 		}
 	}
 	return po
+}
+
+// pebbleCaches are what several open stores can share.
+type pebbleCaches struct {
+	blocks *pebble.Cache
+	files  *pebble.FileCache // bounds the tables that are open
+}
+
+func newPebbleCaches(blockBytes int64, openTables int) *pebbleCaches {
+	return &pebbleCaches{pebble.NewCache(blockBytes), pebble.NewFileCache(4, openTables)}
+}
+
+// unref must be called at the end, when all stores are closed.
+func (c *pebbleCaches) unref() {
+	c.files.Unref()
+	c.blocks.Unref()
 }
 
 // cutSpaces makes Pebble end a table where a space of keys ends. Compaction puts

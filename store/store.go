@@ -56,16 +56,21 @@ func Open(dir string, opts *Options) (*Store, error) {
 	if opts != nil {
 		o = *opts
 	}
-	o.EnsureDefaults()
-	if err := o.Validate(); err != nil {
+	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	o.fs = markerFS{o.fs}
 	st, err := open(dir, o)
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", dir, diskErr(err))
 	}
 	return st, nil
+}
+
+// prepare makes options complete.
+func (o *Options) prepare() error {
+	o.EnsureDefaults()
+	o.fs = markerFS{o.fs}
+	return o.Validate()
 }
 
 func open(dir string, o Options) (*Store, error) {
@@ -98,16 +103,26 @@ func open(dir string, o Options) (*Store, error) {
 			return fail(err)
 		}
 	}
+	st, err := openDatabase(dir, o, lock)
+	if err != nil {
+		return fail(err)
+	}
+	return st, nil
+}
+
+// openDatabase opens the database of a store whose lock the caller holds. From
+// then on the lock is the store's.
+func openDatabase(dir string, o Options, lock *pebble.Lock) (*Store, error) {
 	found, err := checkFiles(o.fs, dir, o.Logger)
 	if err == nil && found.suspect != nil {
 		err = tryLogs(dir, o, lock, found)
 	}
 	if err != nil {
-		return fail(err)
+		return nil, err
 	}
 	e, err := openPebble(dir, &o, lock, false, found)
 	if err != nil {
-		return fail(err)
+		return nil, err
 	}
 	st := &Store{kv: e, lock: lock, opts: o, dir: dir}
 	if st.terms = newTermCache(o.CacheSize / cacheShare); st.terms != nil {
@@ -120,7 +135,7 @@ func open(dir string, o Options) (*Store, error) {
 	}
 	if err != nil {
 		st.cancel()
-		return fail(errors.Join(err, e.close()))
+		return nil, errors.Join(err, e.close())
 	}
 	return st, nil
 }
@@ -264,10 +279,15 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	s.lifeMu.Unlock()
+	return errors.Join(s.shut(), s.lock.Close())
+}
+
+// shut closes all but the lock.
+func (s *Store) shut() error {
 	s.cancel()
 	s.kv.stop()
 	s.calls.Wait()
-	return errors.Join(s.kv.close(), s.lock.Close())
+	return s.kv.close()
 }
 
 // Checkpoint makes a copy of the store in dir, which must not exist: a store of
