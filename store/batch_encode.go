@@ -13,11 +13,12 @@ const maxCommitBytes = 2 << 30
 
 // encoded is a batch ready to be written: all but the generation is known.
 type encoded struct {
-	buf      []byte    // all segments
-	segments []segRef  // by term, bytewise; within a term by kind and last doc
-	prefixes []byte    // key prefixes of the terms, in order
-	ends     []int     // end of each in prefixes
-	deleted  *deletion // nil: none
+	buf      []byte     // all segments
+	segments []segRef   // by term, bytewise; within a term by kind and last doc
+	prefixes []byte     // key prefixes of the terms, in order
+	ends     []int      // end of each in prefixes
+	deleted  *deletion  // nil: none
+	heat     []termHeat // by term, for background
 }
 
 // segRef is one segment of encoded.buf.
@@ -64,6 +65,9 @@ func (b *Batch) commit(d Durability) error {
 	}
 	if size := enc.size(); size > maxCommitBytes {
 		return fmt.Errorf("%w: %d bytes encoded", ErrBatchFull, size)
+	}
+	if b.st.bg != nil {
+		enc.heat = heatOf(enc)
 	}
 	if err := b.st.kv.ready(enc.size()); err != nil {
 		return err
@@ -275,6 +279,14 @@ func (p *orderedOps) deletedAfter(doc uint32) uint32 {
 // commits share it.
 func (s *Store) apply(e *encoded, d Durability) error {
 	s.commitMu.Lock()
+	if s.bg != nil {
+		// Once: several commits that waited for the same term then go on together.
+		if terms := s.bg.admit(e); terms != nil {
+			s.commitMu.Unlock()
+			s.bg.await(terms)
+			s.commitMu.Lock()
+		}
+	}
 	wait, err := s.applyLocked(e, d)
 	s.commitMu.Unlock()
 	if err != nil || wait == nil {
@@ -304,6 +316,9 @@ func (s *Store) applyLocked(e *encoded, d Durability) (wait func() error, err er
 	s.generation.Store(gen)
 	for _, watch := range s.watches {
 		watch.note(e)
+	}
+	if s.bg != nil {
+		s.bg.noteCommit(e)
 	}
 	return wait, nil
 }

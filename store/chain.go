@@ -60,6 +60,7 @@ type chain struct {
 	kind   segment.Kind
 	verify bool   // check all of a segment, its sum too, before using it
 	len    uint64 // upper bound of docs
+	from   uint32 // the list begins with the segment that this doc falls into
 	end    uint32 // last doc of the last segment
 	// alone: no other chain moves the cursor, so that a value may be used where it
 	// lies.
@@ -168,6 +169,7 @@ func (c *chain) following() bool {
 // seek opens the segment that may hold doc.
 func (c *chain) seek(doc uint32) bool {
 	c.src.at = nil
+	doc = max(doc, c.from)
 	if c.placed {
 		c.placed = false
 		c.setKey(doc)

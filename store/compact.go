@@ -87,6 +87,11 @@ func (s *Store) Compact(ctx context.Context, opts CompactOptions) (CompactStats,
 	defer cancel()
 	s.compactMu.Lock()
 	defer s.compactMu.Unlock()
+	if s.bg != nil {
+		s.commitMu.Lock()
+		s.bg.recount(s.generation.Load())
+		s.commitMu.Unlock()
+	}
 	c := compactor{st: s, ctx: ctx, meter: meter{tell: opts.Progress}}
 	err := c.run()
 	return c.stats, s.ended(ctx, "compact", err)
@@ -150,7 +155,7 @@ func (c *compactor) run() error {
 	if len(c.stats.Corrupt) > 0 {
 		return nil
 	}
-	if err := c.dropDeletions(sn.generation); err != nil {
+	if err := c.st.dropDeletions(sn.generation); err != nil {
 		return err
 	}
 	return c.st.kv.flush(c.ctx)
@@ -180,9 +185,9 @@ func (c *compactor) note(r shardResult) {
 	c.stats.Corrupt = append(c.stats.Corrupt, r.corrupt...)
 }
 
-// dropDeletions removes the records of deleted docs of generations up to gen.
-func (c *compactor) dropDeletions(gen uint64) error {
-	s := c.st
+// dropDeletions removes the records of deleted docs of generations up to gen, which
+// must be worked in everywhere. What was applied before is durable then.
+func (s *Store) dropDeletions(gen uint64) error {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
 	d := s.deletions.Load()

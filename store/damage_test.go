@@ -297,7 +297,7 @@ func TestDamagedStructure(t *testing.T) {
 		{"deleted docs of the future", [][2][]byte{{deletedKey(77, 0), mustPiece(5)}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			st := openMem(t)
+			st := openMemOpts(t, Options{DisableBackground: true})
 			commit(t, st, func(b *Batch) error { return b.Add([]byte("other"), 1, 2) })
 			for _, kv := range c.set {
 				setKey(t, st, kv[0], kv[1])

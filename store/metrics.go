@@ -1,5 +1,7 @@
 package store
 
+import "time"
+
 // Metrics are figures that cost next to nothing to get. Sizes are in bytes.
 type Metrics struct {
 	Generation    uint64 // number of the last commit
@@ -19,6 +21,19 @@ type Metrics struct {
 	TermCacheMisses uint64
 	ReadAmp         int    // sorted runs that a look-up may have to ask
 	CompactionDebt  uint64 // what the key-value store has still to rewrite
+	// Level0Queue is how many terms wait for background compaction.
+	Level0Queue int
+	// Background compaction, since Open: terms and groups of level 0 that were merged,
+	// bytes of values read and written, walks over all keys, sweeps that took deleted
+	// docs out of all terms, terms left alone because they are damaged, failures.
+	CompactedTerms, CompactedGroups  uint64
+	CompactionRead, CompactionWrite  uint64
+	CompactionWalks, DeletionSweeps  uint64
+	DamagedTerms, CompactionFailures uint64
+	// Commits that waited because a term had Options.Level0Limit groups, and how long
+	// all of them together.
+	CommitWaits uint64
+	CommitWait  time.Duration
 	// Since Open:
 	BackgroundErrors uint64
 	Corruptions      uint64 // reads that met damage
@@ -51,6 +66,9 @@ func (s *Store) Metrics() Metrics {
 	t := s.terms.metrics()
 	m.CacheBytes += t.bytes
 	m.TermCacheBytes, m.TermCacheHits, m.TermCacheMisses = t.bytes, t.hits, t.misses
+	if s.bg != nil {
+		s.bg.metrics(&m)
+	}
 	m.Generation = s.generation.Load()
 	m.Deletions = len(s.deletions.Load().gens)
 	s.lifeMu.Lock()

@@ -189,7 +189,7 @@ func TestModel(t *testing.T) {
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
-			runModel(t, seed, steps)
+			runModel(t, seed, steps, nil)
 		})
 	}
 }
@@ -199,11 +199,18 @@ type heldSnapshot struct {
 	m  model
 }
 
-func runModel(t *testing.T, seed uint64, steps int) {
+// runModel runs one seed. limits, when not nil, make the limits of background
+// compaction.
+func runModel(t *testing.T, seed uint64, steps int, limits func(*rand.Rand) backgroundLimits) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	fs := vfs.NewMem()
 	opts := func() *Options {
+		var background backgroundLimits
+		if limits != nil {
+			background = limits(rng)
+		}
 		return &Options{
+			background:   background,
 			fs:           fs,
 			CacheSize:    1 << 20,
 			MemTableSize: 64 << 10 << rng.IntN(6),

@@ -14,6 +14,14 @@ const (
 	DefaultMemTableSize = 32 << 20
 	minMemTableSize     = 64 << 10
 	maxMemTableSize     = 2 << 30
+
+	// DefaultLevel0Limit is how many commits to one term may wait for compaction.
+	DefaultLevel0Limit = 256
+	minLevel0Limit     = 8
+	maxLevel0Limit     = 1 << 14
+	// DefaultCompactionRate is what background compaction reads and writes at most,
+	// in bytes a second.
+	DefaultCompactionRate = 64 << 20
 )
 
 // Options say how a store is opened. The zero value, and nil, mean the defaults.
@@ -40,6 +48,20 @@ type Options struct {
 	// cannot go on from. Otherwise the store goes on reading and writes return
 	// ErrFailed.
 	PanicOnFatal bool
+	// DisableBackground turns background compaction off: commits then pile up in level
+	// 0 until Compact is called, and every reader of a term looks at each of them.
+	DisableBackground bool
+	// Level0Limit is how many commits to one term may lie in level 0 before the next
+	// commit to it waits until background compaction has merged them (one that both
+	// adds and removes counts twice). Merging begins at a quarter of it. Nobody waits
+	// while Compact or another bulk operation holds compaction up, nor after a failure
+	// of the disk, nor with DisableBackground. 0 means DefaultLevel0Limit; else 8 to
+	// 16384.
+	Level0Limit int
+	// CompactionRate bounds what background compaction reads and writes, in bytes a
+	// second, on the average over some seconds. 0 means DefaultCompactionRate;
+	// negative means no bound.
+	CompactionRate int64
 	// Logger gets what the key-value store reports: errors of background work,
 	// damage, slow disks; its routine at level Debug. nil discards it.
 	Logger *slog.Logger
@@ -50,6 +72,7 @@ type Options struct {
 	// the size of a shard of Compact, 0 means the usual one.
 	fs         vfs.FS
 	shardBytes uint64
+	background backgroundLimits // zero means the usual ones
 }
 
 // EnsureDefaults sets every field that is zero to its default.
@@ -63,6 +86,13 @@ func (o *Options) EnsureDefaults() {
 	if o.MinFreeSpace == 0 {
 		o.MinFreeSpace = o.MemTableSize
 	}
+	if o.Level0Limit == 0 {
+		o.Level0Limit = DefaultLevel0Limit
+	}
+	if o.CompactionRate == 0 {
+		o.CompactionRate = DefaultCompactionRate
+	}
+	o.background.ensureDefaults(o.Level0Limit)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -84,6 +114,10 @@ func (o *Options) Validate() error {
 	if o.MemTableSize < minMemTableSize || o.MemTableSize > maxMemTableSize {
 		errs = append(errs, fmt.Errorf("store: options: MemTableSize %d is not between %d and %d",
 			o.MemTableSize, minMemTableSize, maxMemTableSize))
+	}
+	if o.Level0Limit < minLevel0Limit || o.Level0Limit > maxLevel0Limit {
+		errs = append(errs, fmt.Errorf("store: options: Level0Limit %d is not between %d and %d",
+			o.Level0Limit, minLevel0Limit, maxLevel0Limit))
 	}
 	return errors.Join(errs...)
 }

@@ -34,7 +34,8 @@ type Store struct {
 	watches    []*keysWatch              // key ranges that compaction is rewriting
 	finishing  chan struct{}             // closed and nil when no Writer is finishing
 
-	compactMu sync.Mutex // one Compact at a time
+	compactMu sync.Mutex  // one Compact at a time, or round of background
+	bg        *background // nil: off
 
 	// Closing: calls counts running methods, open counts snapshots, each until it
 	// and all its iterators are closed.
@@ -106,6 +107,12 @@ func open(dir string, o Options) (*Store, error) {
 	st, err := openDatabase(dir, o, lock)
 	if err != nil {
 		return fail(err)
+	}
+	if !o.ReadOnly && !o.DisableBackground {
+		st.bg = newBackground(st)
+		if err := st.bg.start(); err != nil {
+			return fail(errors.Join(err, st.shut())) // not reached: nobody has closed it
+		}
 	}
 	return st, nil
 }

@@ -139,6 +139,9 @@ func (c *termCache) changedKeys(each func(changed func(key []byte))) {
 	var last []byte
 	each(func(key []byte) {
 		n := prefixLen(key)
+		if n > 0 && len(key) > n && key[n] == suffixLevel1 {
+			c.changed(key) // compaction in the background writes single segments
+		}
 		if n == 0 || bytes.Equal(key[:n], last) {
 			return
 		}

@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"iterator":        {roaring, module + "/internal/docset"},
 	"segment":         {module + "/blockcodec", module + "/iterator"},
 	"compaction":      {module + "/segment", module + "/iterator"},
-	"store":           {module + "/blockcodec", module + "/iterator", module + "/segment", module + "/compaction", roaring, pebble + "/..."},
+	"store":           {module + "/blockcodec", module + "/iterator", module + "/segment", module + "/compaction", module + "/internal/arena", roaring, pebble + "/...", "golang.org/x/time/rate"},
 	"cmd/sheaf":       {module + "/store", module + "/iterator", module + "/internal/...", "github.com/spf13/cobra", "github.com/schollz/progressbar/v3", "golang.org/x/term"},
 	"internal":        {"..."},
 	"examples":        {module + "/store", module + "/iterator"},
