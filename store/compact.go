@@ -141,7 +141,7 @@ func (c *compactor) run() error {
 	if err := c.st.kv.flush(c.ctx); err != nil {
 		return err
 	}
-	sn, err := c.st.pin()
+	sn, err := c.st.pinSettled(c.ctx)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,9 @@ func (c *compactor) rewrite(ctx context.Context, sh *shard) error {
 func (c *compactor) try(ctx context.Context, sh *shard, exclusive bool) (done bool, err error) {
 	s := c.st
 	watch := &keysWatch{lower: sh.lower, upper: sh.upper}
-	s.commitMu.Lock()
+	if err := s.lockSettled(ctx); err != nil {
+		return false, err
+	}
 	sn, err := s.pinLocked()
 	if err != nil {
 		s.commitMu.Unlock()

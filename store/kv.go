@@ -32,6 +32,12 @@ type kv interface {
 	view() (kvView, error)
 	// newTables starts the replacement of a key range.
 	newTables() (kvTables, error)
+	// merged returns a cursor over the keys of [lower, upper) in finished tables,
+	// read from disk. Those of a run must be in order; no key may be in two of them.
+	merged(runs [][]kvTables, lower, upper []byte) (kvCursor, error)
+	// ingest puts finished tables beside what is there, all in one atomic and durable
+	// step. Keys must be of postings; none may be in the engine or in two of them.
+	ingest(ctx context.Context, tables []kvTables) error
 	// watch names the one who is told of changes; it must be called before any.
 	watch(w kvWatcher)
 	// checkpoint makes a copy of the engine's files in dir, which must not exist.
@@ -123,6 +129,12 @@ type kvTables interface {
 	// atomic and durable step, after finish. All keys set must lie within; both
 	// bounds must be term prefixes or ends of them. Views see what they saw before.
 	replace(ctx context.Context, lower, upper []byte) error
+	// size returns the bytes of the files, after finish.
+	size() uint64
+	// span returns the first and the last key, nil when there is none; firsts returns
+	// the first key of each file, without some.
+	span() (first, last []byte)
+	firsts() [][]byte
 	// discard removes the tables. It must be called at the end, in any case.
 	discard() error
 }

@@ -19,6 +19,7 @@ type level1Writer struct {
 	kv         kv
 	generation uint64 // of the header records
 	parts      []*level1Part
+	unread     bool // nothing is noted for readBack
 
 	// What was written.
 	terms, postings uint64
@@ -46,6 +47,7 @@ type termSum struct {
 	prefix uint64         // hash
 	sum    compaction.Sum // of the docs that were encoded
 	copied int            // segments that were taken over undecoded
+	level0 bool           // written by encodeLevel0
 }
 
 // copiedSum is what reading such a segment back must give.
@@ -130,6 +132,24 @@ func (w *level1Writer) endTerm() error {
 	return w.wrote(w.pending.prefix, &out.Header, out.Sum)
 }
 
+// encodeLevel0 is encode for level 0: what a commit writes.
+func (w *level1Writer) encodeLevel0(ctx context.Context, prefix []byte, it iterator.Iterator) error {
+	pt, tables := &w.pending, w.part().tables
+	pt.reset(tables, prefix)
+	out, err := w.enc.EncodeSegments(it, w.generation, func(_, last uint32, seg []byte) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		pt.key = appendLevel0Key(pt.key[:0], prefix, w.generation, uint8(segment.Postings), last)
+		pt.bytes += uint64(len(pt.key) + len(seg))
+		return tables.set(pt.key, seg)
+	})
+	if err == nil && out.Header.Count > 0 {
+		w.note(prefix, &out.Header, termSum{sum: out.Sum, level0: true})
+	}
+	return err
+}
+
 // inline writes a term whose docs all go into its header record.
 func (w *level1Writer) inline(prefix []byte, docs []uint32) error {
 	w.pending.reset(w.part().tables, prefix)
@@ -145,14 +165,22 @@ func (w *level1Writer) wrote(prefix []byte, h *segment.Header, sum compaction.Su
 	if err := w.pending.finish(w.header); err != nil {
 		return err
 	}
-	p := w.part()
-	p.terms = append(p.terms, termSum{maphash.Bytes(prefixSeed, prefix), sum, w.copying})
+	w.note(prefix, h, termSum{sum: sum, copied: w.copying})
+	return nil
+}
+
+// note counts a term that was written.
+func (w *level1Writer) note(prefix []byte, h *segment.Header, sum termSum) {
+	if !w.unread {
+		sum.prefix = maphash.Bytes(prefixSeed, prefix)
+		p := w.part()
+		p.terms = append(p.terms, sum)
+	}
 	w.terms++
 	w.postings += h.Count
 	w.segments += h.Segments
-	w.segmentsCopied += uint64(w.copying)
+	w.segmentsCopied += uint64(sum.copied)
 	w.bytes += w.pending.bytes
-	return nil
 }
 
 func inlineSum(h *segment.Header) compaction.Sum {
@@ -201,7 +229,8 @@ func (w *level1Writer) readPart(ctx context.Context, p *level1Part) error {
 		if len(rest) == 0 || rest[0].prefix != maphash.Bytes(prefixSeed, prefix) {
 			return fmt.Errorf("term %q was not written, but is there", termOf(prefix))
 		}
-		if len(keys.groups) > 0 || keys.header.Generation != w.generation {
+		level0 := rest[0].level0
+		if generation, ok := soleGeneration(&keys, level0); !ok || generation != w.generation {
 			return fmt.Errorf("term %q: keys are not those written", termOf(prefix))
 		}
 		n := rest[0].copied
@@ -210,7 +239,7 @@ func (w *level1Writer) readPart(ctx context.Context, p *level1Part) error {
 		case n > 0:
 			sum, err = w.readCopied(&keys, prefix, read, copied[:n])
 			copied = copied[n:]
-		case !keys.inline():
+		case level0 || !keys.inline():
 			sum, err = readSum(keys, prefix, read)
 		}
 		if err != nil {
@@ -228,7 +257,19 @@ func (w *level1Writer) readPart(ctx context.Context, p *level1Part) error {
 	return err
 }
 
-// readSum reads level 1 of a term to its end.
+// soleGeneration returns the generation of level 1, or of the postings that are all
+// of level 0; false when there is anything else.
+func soleGeneration(keys *termKeys, level0 bool) (uint64, bool) {
+	if !level0 {
+		return keys.header.Generation, keys.hasHeader && len(keys.groups) == 0
+	}
+	if keys.hasHeader || len(keys.groups) != 1 || keys.groups[0].kind != segment.Postings {
+		return 0, false
+	}
+	return keys.groups[0].generation, true
+}
+
+// readSum reads the docs of a term to their end.
 func readSum(keys termKeys, prefix []byte, read kvCursor) (compaction.Sum, error) {
 	t := openedTerm{keys: keys, src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
 	return compaction.SumOf(t.merged(&deletions{}))

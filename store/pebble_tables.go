@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
@@ -22,6 +23,8 @@ type pebbleTables struct {
 	e       *pebbleKV
 	opts    *pebble.Options
 	paths   []string
+	starts  [][]byte     // first key of each path; nil: not known
+	bytes   uint64       // of all files, after finish
 	w       *pebbleTable // being written; nil: the next key begins one
 	held    *pebbleTable // waits for the key that was held
 	first   []byte       // first and last key of all
@@ -42,7 +45,8 @@ func (e *pebbleKV) newTables() (kvTables, error) {
 	return &pebbleTables{e: e, opts: o}, nil
 }
 
-func (t *pebbleTables) newTable() (*pebbleTable, error) {
+// newTable begins a table whose first key is start, nil when that is not known yet.
+func (t *pebbleTables) newTable(start []byte) (*pebbleTable, error) {
 	if err := t.e.ready(tableBytes); err != nil {
 		return nil, err
 	}
@@ -51,7 +55,7 @@ func (t *pebbleTables) newTable() (*pebbleTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.paths = append(t.paths, path)
+	t.paths, t.starts = append(t.paths, path), append(t.starts, start)
 	// Level 6 is the lowest, where tables that replace a range always go.
 	w := sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.opts.MakeWriterOptions(6, t.e.db.TableFormat()))
 	return &pebbleTable{w: w}, nil
@@ -62,7 +66,7 @@ func (t *pebbleTables) set(key, value []byte) (err error) {
 		return fmt.Errorf("store: keys out of order: %x after %x", key, t.last)
 	}
 	if t.w == nil {
-		if t.w, err = t.newTable(); err != nil {
+		if t.w, err = t.newTable(cloneBytes(key)); err != nil {
 			return err
 		}
 	}
@@ -90,7 +94,7 @@ func (t *pebbleTables) hold() (err error) {
 		return errors.New("store: a key is held already")
 	}
 	if t.w == nil {
-		if t.w, err = t.newTable(); err != nil {
+		if t.w, err = t.newTable(nil); err != nil {
 			return err
 		}
 	}
@@ -117,7 +121,25 @@ func (t *pebbleTables) finish() error {
 	if t.holding {
 		return errors.New("store: a key is still held")
 	}
-	return t.end()
+	if err := t.end(); err != nil {
+		return err
+	}
+	for _, p := range t.paths {
+		info, err := t.e.fs.Stat(p)
+		if err != nil {
+			return err
+		}
+		t.bytes += uint64(info.Size())
+	}
+	return nil
+}
+
+func (t *pebbleTables) size() uint64 { return t.bytes }
+
+func (t *pebbleTables) span() (first, last []byte) { return t.first, t.last }
+
+func (t *pebbleTables) firsts() [][]byte {
+	return slices.DeleteFunc(slices.Clone(t.starts), func(key []byte) bool { return key == nil })
 }
 
 func (t *pebbleTables) end() (err error) {
@@ -131,27 +153,75 @@ func (t *pebbleTables) end() (err error) {
 }
 
 func (t *pebbleTables) cursor() (kvCursor, error) {
-	files := make([]sstable.ReadableFile, 0, len(t.paths))
+	return t.e.merged([][]kvTables{{t}}, nil, nil)
+}
+
+func (e *pebbleKV) merged(runs [][]kvTables, lower, upper []byte) (kvCursor, error) {
+	var levels [][]sstable.ReadableFile
+	var opts *pebble.Options
 	fail := func(err error) (kvCursor, error) {
-		for _, f := range files {
-			err = errors.Join(err, f.Close())
+		for _, files := range levels {
+			for _, f := range files {
+				err = errors.Join(err, f.Close())
+			}
 		}
-		return nil, err
-	}
-	for _, p := range t.paths {
-		f, err := t.e.fs.Open(p)
-		if err != nil {
-			return fail(err)
-		}
-		files = append(files, f)
-	}
-	// The tables do not overlap and are in order: one level. The iterator closes
-	// the files.
-	it, err := pebble.NewExternalIter(t.opts, &pebble.IterOptions{}, [][]sstable.ReadableFile{files})
-	if err != nil {
 		return nil, kvErr(err)
 	}
+	for _, r := range runs {
+		// The tables of a run do not overlap and are in order: one level.
+		levels = append(levels, nil)
+		files := &levels[len(levels)-1]
+		for _, tables := range r {
+			t := tables.(*pebbleTables)
+			opts = t.opts
+			for i, p := range t.paths {
+				if !t.overlaps(i, lower, upper) {
+					continue
+				}
+				f, err := e.fs.Open(p)
+				if err != nil {
+					return fail(err)
+				}
+				*files = append(*files, f)
+			}
+		}
+	}
+	// The iterator closes the files.
+	it, err := pebble.NewExternalIter(opts, &pebble.IterOptions{LowerBound: lower, UpperBound: upper}, levels)
+	if err != nil {
+		return fail(err)
+	}
 	return pebbleCursor{it}, nil
+}
+
+// overlaps reports whether a file may have keys of [lower, upper).
+func (t *pebbleTables) overlaps(i int, lower, upper []byte) bool {
+	if start := t.starts[i]; upper != nil && start != nil && bytes.Compare(start, upper) >= 0 {
+		return false
+	}
+	if i+1 < len(t.starts) {
+		if next := t.starts[i+1]; lower != nil && next != nil && bytes.Compare(next, lower) <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *pebbleKV) ingest(ctx context.Context, tables []kvTables) error {
+	var paths []string
+	for _, tables := range tables {
+		t := tables.(*pebbleTables)
+		paths = append(paths, t.paths...)
+		if w := e.watcher; w != nil && t.first != nil {
+			w.beginChange()
+			defer w.endChange()
+			w.changedRange(t.first[:prefixLen(t.first)], appendTermEnd(nil, t.last[:prefixLen(t.last)]))
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	return kvErr(e.db.Ingest(ctx, paths))
 }
 
 func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {

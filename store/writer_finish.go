@@ -1,0 +1,253 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sheafdb/sheaf/iterator"
+)
+
+// Finish makes all that was added visible to every snapshot taken later, at once and
+// durably, as one commit. When it returns an error, nothing of it is or will be.
+// The Writer cannot be used afterwards, in any case.
+//
+// The commit takes its place in the order of commits when Finish begins: docs that
+// are deleted or removed by commits after that are deleted or removed of what it
+// adds, too; those before do not touch it. Commits and readers go on meanwhile, and
+// compaction waits.
+//
+// The error is ctx.Err() when ctx ended. One Finish runs at a time; a second one
+// waits.
+func (w *Writer) Finish(ctx context.Context) (WriterStats, error) {
+	if w.done {
+		return WriterStats{}, ErrClosed
+	}
+	err := w.err
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil && (w.added || len(w.runs) > 0) {
+		err = w.finish(ctx)
+	}
+	if err != nil {
+		w.stats.Generation, w.stats.BytesKept = 0, 0
+		if ctx.Err() == nil {
+			err = fmt.Errorf("store: writer: %w", err)
+		}
+	}
+	return w.stats, w.end(err)
+}
+
+func (w *Writer) finish(ctx context.Context) error {
+	if len(w.runs) > 0 && w.added {
+		if err := w.spill(ctx); err != nil {
+			return err
+		}
+	}
+	s := w.st
+	// Tables wait for what lies over them in memory; see kv.flush.
+	if err := s.kv.flush(ctx); err != nil {
+		return err
+	}
+	f := finisher{w: w, ctx: ctx, meter: meter{tell: w.opts.Progress}}
+	var err error
+	if f.sn, err = s.reserve(ctx); err != nil {
+		return err
+	}
+	defer s.settle()
+	err = f.run()
+	return errors.Join(err, f.discard())
+}
+
+// A finisher is one call of Finish that has its generation.
+type finisher struct {
+	w     *Writer
+	ctx   context.Context
+	meter meter
+	sn    *Snapshot // of the generation, without what is being added
+	parts []*level1Writer
+}
+
+func (f *finisher) discard() (err error) {
+	for _, p := range f.parts {
+		if p != nil {
+			err = errors.Join(err, p.discard())
+		}
+	}
+	return errors.Join(err, f.sn.unpin())
+}
+
+// run writes the tables beside the store and puts them in.
+//
+// Why nothing is lost: the tables say generation G, which is the last commit that
+// the view sees. A term that the view has gets level 0 of G, as from any commit; one
+// that it does not have gets level 1. Commits after G write level 0 of later
+// generations; so no key is written twice. Compaction neither begins with a shard
+// nor drops deletions between: it might drop what later commits have deleted of G,
+// before it is there. What it began before is of a generation before G, and it
+// begins again where tables were put in.
+func (f *finisher) run() error {
+	var err error
+	if len(f.w.runs) == 0 {
+		err = f.fromMemory()
+	} else {
+		err = f.fromRuns()
+	}
+	if err != nil {
+		return err
+	}
+	stats := &f.w.stats
+	stats.Generation = f.sn.generation
+	var tables []kvTables
+	for _, p := range f.parts {
+		stats.Terms += p.terms
+		stats.Postings += p.postings
+		for _, part := range p.parts {
+			tables = append(tables, part.tables)
+			stats.BytesKept += part.tables.size()
+		}
+	}
+	stats.BytesWritten += stats.BytesKept
+	if f.w.ingesting != nil {
+		f.w.ingesting()
+	}
+	s := f.w.st
+	s.commitMu.Lock()
+	for _, t := range tables {
+		s.touch(t)
+	}
+	// Not to be interrupted: it is quick, and half-known outcomes are bad.
+	err = s.kv.ingest(context.WithoutCancel(f.ctx), tables)
+	s.commitMu.Unlock()
+	return err
+}
+
+// fromMemory writes what is in memory.
+func (f *finisher) fromMemory() error {
+	w := f.w
+	ranges := w.ranges(w.lists.Sorted())
+	f.parts = make([]*level1Writer, len(ranges))
+	for _, r := range ranges {
+		for _, t := range r {
+			f.meter.done.BytesTotal += uint64(w.lists.Weight(t))
+		}
+	}
+	return parallel(f.ctx, w.opts.Workers, len(ranges), func(ctx context.Context, i int) error {
+		return f.part(ctx, i, func(add addTerm) error {
+			o := w.lists.NewOpener()
+			var prefix []byte
+			for _, t := range ranges[i] {
+				prefix = appendTermPrefix(prefix[:0], w.lists.Bytes(t))
+				if err := add(prefix, o.Open(t)); err != nil {
+					return err
+				}
+				f.meter.add(1, uint64(w.lists.Weight(t)))
+			}
+			return nil
+		})
+	})
+}
+
+// fromRuns merges the runs.
+func (f *finisher) fromRuns() error {
+	w := f.w
+	w.lists = nil // the memory is needed now
+	for _, r := range w.runs {
+		for _, t := range r {
+			f.meter.done.BytesTotal += t.size()
+		}
+	}
+	bounds := w.bounds()
+	f.parts = make([]*level1Writer, len(bounds)-1)
+	runs := make([][]kvTables, len(w.runs))
+	for i, r := range w.runs {
+		runs[i] = r
+	}
+	return parallel(f.ctx, w.opts.Workers, len(f.parts), func(ctx context.Context, i int) error {
+		return f.part(ctx, i, func(add addTerm) error {
+			open := func() (kvCursor, error) { return w.st.kv.merged(runs, bounds[i], bounds[i+1]) }
+			var keys termKeys
+			return walkAndRead(open, &keys, func(prefix []byte, read kvCursor, err error) error {
+				if err != nil {
+					return err
+				}
+				t := openedTerm{keys: keys, verify: true,
+					src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
+				if err := add(prefix, t.merged(&deletions{})); err != nil {
+					return err
+				}
+				f.meter.add(1, keys.keyBytes+keys.valueBytes)
+				return nil
+			})
+		})
+	})
+}
+
+// addTerm writes a term; terms come in order.
+type addTerm func(prefix []byte, it iterator.Iterator) error
+
+// part writes the tables of one range of terms, which walk gives, and reads them
+// back.
+func (f *finisher) part(ctx context.Context, i int, walk func(addTerm) error) error {
+	out := &level1Writer{kv: f.w.st.kv, generation: f.sn.generation}
+	f.parts[i] = out
+	if err := out.begin(nil); err != nil {
+		return err
+	}
+	has, err := f.newPresence()
+	if err != nil {
+		return err
+	}
+	err = walk(func(prefix []byte, it iterator.Iterator) error {
+		known, err := has.term(prefix)
+		switch {
+		case err != nil:
+			return errors.Join(err, it.Close())
+		case known:
+			return out.encodeLevel0(ctx, prefix, it)
+		}
+		return out.encode(ctx, prefix, it)
+	})
+	if err = errors.Join(err, has.close()); err != nil {
+		return err
+	}
+	if err := out.finish(nil); err != nil {
+		return err
+	}
+	if err := out.readBack(ctx); err != nil {
+		return err
+	}
+	out.part().terms = nil // they have served
+	return nil
+}
+
+// presence tells which terms the store has, asked in their order.
+type presence struct {
+	cur kvCursor
+	on  bool // cur is on a key, at or behind the last term asked
+}
+
+func (f *finisher) newPresence() (*presence, error) {
+	cur, err := f.sn.postings()
+	if err != nil {
+		return nil, err
+	}
+	p := &presence{cur: cur}
+	p.on = cur.first()
+	return p, nil
+}
+
+// term reports whether there is a key of the term.
+func (p *presence) term(prefix []byte) (bool, error) {
+	if p.on && bytes.Compare(p.cur.key(), prefix) < 0 {
+		p.on = p.cur.seekGE(prefix)
+	}
+	if !p.on {
+		return false, p.cur.err()
+	}
+	return bytes.HasPrefix(p.cur.key(), prefix), nil
+}
+
+func (p *presence) close() error { return p.cur.close() }
