@@ -219,7 +219,7 @@ func (b *background) round(ctx context.Context) (bytes uint64, err error) {
 }
 
 // pin takes the snapshot that a round works on.
-func (b *background) pin(ctx context.Context) (*Snapshot, error) { return b.st.pin() }
+func (b *background) pin(ctx context.Context) (*Snapshot, error) { return b.st.pinSettled(ctx) }
 
 // compactHot compacts hot terms.
 func (b *background) compactHot(hot [][]byte) error {
