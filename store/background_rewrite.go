@@ -46,7 +46,7 @@ func (p *termPlan) rewriteRuns() (segment.Header, error) {
 	firstGone, lastGone := false, false
 	for i := range p.runs {
 		r := &p.runs[i]
-		out, err := p.encode(nil, r.old, within(p.adds, r.lo, r.hi), within(p.removes, r.lo, r.hi), p.c.enc.EncodeSegments)
+		out, err := p.encode(nil, r.old, docsWithin(p.adds, r.lo, r.hi), docsWithin(p.removes, r.lo, r.hi), p.c.enc.EncodeSegments)
 		if err != nil {
 			return h, err
 		}
@@ -98,8 +98,8 @@ func (p *termPlan) setEnds(h *segment.Header, firstGone, lastGone bool) error {
 	return nil
 }
 
-// within returns the docs from lo to hi.
-func within(docs []uint32, lo, hi uint32) []uint32 {
+// docsWithin returns the docs from lo to hi.
+func docsWithin(docs []uint32, lo, hi uint32) []uint32 {
 	i, _ := slices.BinarySearch(docs, lo)
 	j, found := slices.BinarySearch(docs, hi)
 	if found {
