@@ -108,12 +108,17 @@ func pack(dst []byte, vals []uint32, b int) {
 // Kernels load and store 16 at a time, hence the slack.
 type highParts [BlockSize + 16]uint32
 
+// highSums holds at k the sum of the first k high parts, shifted to their place,
+// modulo 2^32. Kernels load 32 at a time, hence the slack; index 0 stays 0.
+type highSums [BlockSize + 32]uint32
+
 // A Decoder unpacks blocks. The zero value is ready. It holds scratch space, so
 // one goroutine uses it at a time.
 type Decoder struct {
 	high   highParts
 	narrow bool // the high parts are in bytes, as some kernels want them
 	words  bitmapWords
+	sums   highSums // of docs
 }
 
 // DecodeBlock decodes a block of len(dst) values (0..256, more panics) from the
@@ -159,47 +164,43 @@ func (d *Decoder) decode(dst []uint32, src []byte) (consumed int, ok bool) {
 	if n == 0 {
 		return 0, true
 	}
-	typ, b, ok := head(src)
+	typ, b, end, ok := head(src, n)
 	if !ok {
 		return 0, false
 	}
 	switch typ {
-	case typePacked:
-		end := 1 + packedLen(n, b)
-		if len(src) < end {
-			return 0, false
-		}
-		unpack(dst, src[1:end], b)
-		return end, true
 	case typeVariableByte:
 		return d.decodeVariableByte(dst, src, b)
 	case typeBitmap:
 		return d.decodeBitmap(dst, src, b)
+	case typePacked:
+		unpack(dst, src[1:end], b)
+	case typeConstant:
+		fill(dst, constant(src[1:end]))
 	}
-	v, end, ok := constant(src, b)
-	if !ok {
-		return 0, false
-	}
-	fill(dst, v)
 	return end, true
 }
 
-// head reads the first byte of a block: its type and width.
-func head(src []byte) (typ byte, b int, ok bool) {
+// head reads the first byte of a block of n values: its type and width and, where
+// these alone say it, where it ends. False means corrupt.
+func head(src []byte, n int) (typ byte, b, end int, ok bool) {
 	if len(src) == 0 {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	return src[0] >> 6, int(src[0] & 63), src[0]&63 <= 32
+	typ, b = src[0]>>6, int(src[0]&63)
+	switch typ {
+	case typePacked:
+		end = 1 + packedLen(n, b)
+	case typeConstant:
+		end = 1 + (b+7)/8
+	}
+	return typ, b, end, b <= 32 && end <= len(src)
 }
 
-// constant reads a block of type 3 and width b.
-func constant(src []byte, b int) (v uint32, end int, ok bool) {
-	end = 1 + (b+7)/8
-	if len(src) < end {
-		return 0, 0, false
-	}
-	for i, c := range src[1:end] {
+// constant is the value of a block of type 3, from what follows its first byte.
+func constant(src []byte) (v uint32) {
+	for i, c := range src {
 		v |= uint32(c) << (8 * i)
 	}
-	return v, end, true
+	return v
 }

@@ -387,31 +387,3 @@ func TestStream(t *testing.T) {
 		t.Error("Reset kept values")
 	}
 }
-
-// TestCountBelow looks for every neighbourhood of every doc, at every length.
-func TestCountBelow(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
-		r := newRand(t)
-		for n := 0; n <= BlockSize; n++ {
-			gaps := make([]uint32, n)
-			for i := range gaps {
-				gaps[i] = r.Uint32() >> (9 + r.IntN(23))
-			}
-			docs := docsOf(gaps, uint64(r.IntN(2)))
-			targets := []uint32{0, 1, 1 << 31, 1<<32 - 1}
-			for _, d := range docs {
-				targets = append(targets, d-1, d, d+1)
-			}
-			for _, target := range targets {
-				want, _ := slices.BinarySearch(docs, target)
-				if got := CountBelow(docs, target); got != want {
-					t.Fatalf("n=%d target %d: %d, want %d", n, target, got, want)
-				}
-			}
-		}
-		docs := []uint32{0, 1<<32 - 1}
-		if CountBelow(docs, 0) != 0 || CountBelow(docs, 1) != 1 || CountBelow(docs, 1<<32-1) != 1 {
-			t.Error("wrong at the ends of the range")
-		}
-	})
-}

@@ -37,22 +37,21 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 	if n == 0 {
 		return 0, true
 	}
-	typ, b, ok := head(src)
+	typ, b, consumed, ok := head(src, n)
 	if !ok {
 		return 0, false
 	}
 	width := 32 // no gap needs more bits
 	switch typ {
 	case typePacked:
-		consumed = 1 + packedLen(n, b)
-		if len(src) < consumed {
-			return 0, false
-		}
 		if b == 0 {
 			return consumed, equalGaps(dst, base, 0)
 		}
 		unpackSum(dst, src[1:consumed], b, base)
 		width = b
+
+	case typeConstant:
+		return consumed, equalGaps(dst, base, constant(src[1:consumed]))
 
 	case typeVariableByte:
 		var bx int
@@ -60,7 +59,7 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 		if !ok {
 			return 0, false
 		}
-		unpackMergeSum(dst, src[2:2+packedLen(n, b)], b, bx, &d.words, &d.high, d.narrow, base)
+		d.unpackMergeSum(dst, src[2:2+packedLen(n, b)], b, bx, base)
 		width = b + bx
 
 	case typeBitmap:
@@ -70,13 +69,8 @@ func (d *Decoder) decodeDocs(dst []uint32, src []byte, base uint32) (consumed in
 			return 0, false
 		}
 		bx := int(src[1])
-		unpackMergeSum(dst, src[low:consumed], b, bx, &d.words, &d.high, d.narrow, base)
+		d.unpackMergeSum(dst, src[low:consumed], b, bx, base)
 		width = b + bx
-
-	case typeConstant:
-		var gap uint32
-		gap, consumed, ok = constant(src, b)
-		return consumed, ok && equalGaps(dst, base, gap)
 	}
 	// Each doc is at most 1<<width past the one before: seldom can the last one
 	// pass 2^32-1, and only then it is worth a look at all of them.
@@ -133,26 +127,4 @@ func ascendingGo(docs []uint32, base uint32) bool {
 		}
 	}
 	return ok
-}
-
-// CountBelow returns how many of docs, which are ascending, are below target: the
-// index of the first doc >= target. It is made for the docs of a block; in much
-// longer slices a binary search is faster.
-func CountBelow(docs []uint32, target uint32) int { return countBelow(docs, target) }
-
-// countBelowGo searches, as it compares one doc at a time.
-//
-// REQUIRES: docs ascending.
-func countBelowGo(docs []uint32, target uint32) int {
-	below := 0
-	for n := len(docs); n > 0; {
-		half := (n + 1) / 2
-		if docs[below+half-1] < target {
-			below += half
-			n -= half
-		} else {
-			n = half - 1
-		}
-	}
-	return below
 }

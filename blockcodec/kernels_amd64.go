@@ -188,16 +188,23 @@ func unpackSum(dst []uint32, src []byte, b int, base uint32) {
 	sumGaps(dst, base)
 }
 
-func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, high *highParts, narrow bool, base uint32) {
-	switch {
-	case hasIce && len(dst) == BlockSize && b+bx <= maxWideBits:
-		if narrow {
-			unpackMergeSumBytesIce((*[BlockSize]uint32)(dst), src, b, words, asBytes(high), base)
+// unpackMergeSum decodes a block of gaps of width b with the exceptions in d, of at
+// most bx bits.
+func (d *Decoder) unpackMergeSum(dst []uint32, src []byte, b, bx int, base uint32) {
+	switch full := hasIce && len(dst) == BlockSize; {
+	case full && b+bx <= maxWideBits && d.narrow:
+		unpackMergeSumBytesIce((*[BlockSize]uint32)(dst), src, b, &d.words, asBytes(&d.high), base)
+	case full && b+bx <= maxWideBits:
+		unpackMergeSumIce((*[BlockSize]uint32)(dst), src, b, &d.words, &d.high, base)
+	case full && sumHighIce(&d.sums, &d.words, &d.high, d.narrow, b):
+		if b == 0 {
+			progression(dst, base, 1)
 		} else {
-			unpackMergeSumIce((*[BlockSize]uint32)(dst), src, b, words, high, base)
+			unpackSum(dst, src, b, base)
 		}
+		addHighIce((*[BlockSize]uint32)(dst), &d.words, &d.sums)
 	default:
-		unpackMerge(dst, src, b, words, high, narrow)
+		unpackMerge(dst, src, b, &d.words, &d.high, d.narrow)
 		sumGaps(dst, base)
 	}
 }
@@ -218,14 +225,4 @@ func ascending(docs []uint32, base uint32) bool {
 		return ascendingAVX2(docs, base)
 	}
 	return ascendingGo(docs, base)
-}
-
-func countBelow(docs []uint32, target uint32) int {
-	switch {
-	case hasAVX512:
-		return countBelowAVX512(docs, target)
-	case hasAVX2:
-		return countBelowAVX2(docs, target)
-	}
-	return countBelowGo(docs, target)
 }

@@ -60,13 +60,11 @@ func unpackSum(dst []uint32, src []byte, b int, base uint32) {
 	sumGapsGo(dst, base)
 }
 
-func unpackMergeSum(dst []uint32, src []byte, b, bx int, words *bitmapWords, high *highParts, narrow bool, base uint32) {
-	unpackMerge(dst, src, b, words, high, narrow)
+func (d *Decoder) unpackMergeSum(dst []uint32, src []byte, b, bx int, base uint32) {
+	unpackMerge(dst, src, b, &d.words, &d.high, d.narrow)
 	sumGapsGo(dst, base)
 }
 
 func progression(dst []uint32, first, step uint32) { progressionGo(dst, first, step) }
 
 func ascending(docs []uint32, base uint32) bool { return ascendingGo(docs, base) }
-
-func countBelow(docs []uint32, target uint32) int { return countBelowGo(docs, target) }

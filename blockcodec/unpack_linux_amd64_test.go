@@ -3,6 +3,7 @@
 package blockcodec
 
 import (
+	bits64 "math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -164,6 +165,19 @@ func TestMergeBitmapKernels(t *testing.T) {
 	}
 }
 
+// crowdedBitmap sets n bits of each word.
+func crowdedBitmap(r *rand.Rand, n int) (words bitmapWords, set []int) {
+	for k := range words {
+		at := r.Perm(64)[:n]
+		slices.Sort(at)
+		for _, i := range at {
+			words[k] |= 1 << i
+			set = append(set, 64*k+i)
+		}
+	}
+	return words, set
+}
+
 // docsRef turns gaps into docs and says whether they stay below 2^32.
 func docsRef(gaps []uint32, base uint32) bool {
 	next := uint64(base)
@@ -219,44 +233,12 @@ func TestSumGapsKernels(t *testing.T) {
 	}
 }
 
-func TestCountBelowKernels(t *testing.T) {
-	m, r := newKernelMem(t), newRand(t)
-	for n := range BlockSize + 1 {
-		docs := make([]uint32, n)
-		for i := range docs {
-			docs[i] = r.Uint32() >> (n % 32)
-		}
-		if n > 2 {
-			docs[0], docs[1] = 0, 1<<32-1
-		}
-		slices.Sort(docs)
-		targets := []uint32{0, 1, 1<<31 - 1, 1 << 31, 1<<32 - 1}
-		for _, d := range docs {
-			targets = append(targets, d-1, d, d+1)
-		}
-		in := m.values(n)
-		copy(in, docs)
-		for _, target := range targets {
-			want, _ := slices.BinarySearch(docs, target)
-			if hasAVX2 {
-				if got := countBelowAVX2(in, target); got != want {
-					t.Fatalf("avx2: n=%d: %d docs below %d, want %d", n, got, target, want)
-				}
-			}
-			if hasAVX512 {
-				if got := countBelowAVX512(in, target); got != want {
-					t.Fatalf("avx512: n=%d: %d docs below %d, want %d", n, got, target, want)
-				}
-			}
-		}
-	}
-}
-
 func TestFusedKernels(t *testing.T) {
 	if !hasIce {
 		t.Skip("no hasIce")
 	}
 	m, r := newKernelMem(t), newRand(t)
+	added := 0 // cases of addHighIce
 	for b := 0; b <= 32; b++ {
 		for round := range 30 {
 			p := packedBytes(r, BlockSize, b, round == 0)
@@ -274,6 +256,9 @@ func TestFusedKernels(t *testing.T) {
 				continue
 			}
 			words, set := randomBitmap(r, BlockSize, round%6)
+			if round >= 24 { // as many bits as addHighIce takes, or one more
+				words, set = crowdedBitmap(r, maxRank+round%2)
+			}
 			var high highParts
 			merge := func(bits int) []uint32 {
 				want := slices.Clone(low)
@@ -308,6 +293,35 @@ func TestFusedKernels(t *testing.T) {
 				unpackMergeSumIce((*[BlockSize]uint32)(got), m.source(p), b, &words, &high, base)
 				m.check(t, "merge and sum", got, want)
 			}
+			addHigh := func(bits int, isNarrow bool) {
+				want := merge(bits)
+				docsRef(want, base)
+				if isNarrow {
+					var bytes highBytes
+					for i := range BlockSize {
+						bytes[i] = uint8(high[i])
+					}
+					*asBytes(&high) = bytes
+				}
+				got := m.values(BlockSize)
+				copy(got, low)
+				sumGapsGo(got, base)
+				var sums highSums
+				fits := true
+				for _, w := range words {
+					fits = fits && bits64.OnesCount64(w) <= maxRank
+				}
+				if ok := sumHighIce(&sums, &words, &high, isNarrow, b); ok != fits {
+					t.Fatalf("b=%d words %x: sums are %v", b, words, ok)
+				}
+				if fits {
+					added++
+					addHighIce((*[BlockSize]uint32)(got), &words, &sums)
+					m.check(t, "add high parts", got, want)
+				}
+			}
+			addHigh(32-b, false)
+			addHigh(min(8, 32-b), true)
 			bytes := narrow(min(8, 32-b))
 			got = m.values(BlockSize)
 			unpackMergeBytesIce((*[BlockSize]uint32)(got), m.source(p), b, &words, bytes)
@@ -320,6 +334,9 @@ func TestFusedKernels(t *testing.T) {
 				m.check(t, "merge and sum bytes", got, want)
 			}
 		}
+	}
+	if added < 1000 {
+		t.Errorf("only %d blocks had high parts added", added)
 	}
 }
 

@@ -32,7 +32,6 @@ func wideConstants(f *file) {
 	f.p("minusLow := archsimd.LoadInt16x32Array(&minusEven)")
 	f.p("minusHigh := archsimd.LoadInt16x32Array(&minusOdd)")
 	f.p("var h, t archsimd.Int16x32")
-	f.p("var next archsimd.Uint32x16")
 }
 
 // wideFields writes y = the complements of the rows 2k and 2k+1, in the low 16-bit
@@ -66,10 +65,10 @@ func wideSums(f *file, k int) {
 	f.p("h = x.ReshapeToUint16s().BitsToInt16()")
 	f.p("t = x.Permute(last).ReshapeToUint16s().BitsToInt16()")
 	f.p("carry.Add(h.DotProductPairs(minusLow).ToBits()).StoreArray((*[16]uint32)(dst[%d:%d]))", 16*k, 16*k+16)
-	f.p("next = carry.Add(t.DotProductPairs(minusLow).ToBits())")
-	f.p("next.Add(h.DotProductPairs(minusHigh).ToBits()).StoreArray((*[16]uint32)(dst[%d:%d]))", 16*k+16, 16*k+32)
+	f.p("x = carry.Add(t.DotProductPairs(minusLow).ToBits().Add(h.DotProductPairs(minusHigh).ToBits()))")
+	f.p("x.StoreArray((*[16]uint32)(dst[%d:%d]))", 16*k+16, 16*k+32)
 	if k < 14 {
-		f.p("carry = next.Add(t.DotProductPairs(minusHigh).ToBits())")
+		f.p("carry = x.Permute(last)")
 	}
 }
 
@@ -100,20 +99,29 @@ func unpackSumIce() *file {
 				wideSums(f, k)
 			}
 		} else {
-			s := newStream(f, b)
-			if b < 32 {
+			rows := func(k int) string { return direct(b, k) }
+			switch {
+			case b == 16:
+				rows = halves
+				f.p("even := archsimd.Mask16x32FromBits(0x55555555)")
+			case b < 16 || b == 32:
+				rows = newStream(f, b).rows
+			}
+			rest := b != 16 && b != 32 // the field has other bits above it
+			if rest {
 				f.p("rest := archsimd.LoadInt32x16Array(&rests[%d])", b)
 			}
 			for k := range 16 {
-				e := s.rows(k) + ".BitsToInt32().Xor(ones)"
-				if b < 32 {
+				e := rows(k) + ".BitsToInt32().Xor(ones)"
+				if rest {
 					e += ".Or(rest)"
 				}
 				f.p("x = %s.ToBits()", e)
 				prefixSum(f)
-				f.p("carry.Sub(x).StoreArray((*[16]uint32)(dst[%d:%d]))", 16*k, 16*k+16)
+				f.p("x = carry.Sub(x)")
+				f.p("x.StoreArray((*[16]uint32)(dst[%d:%d]))", 16*k, 16*k+16)
 				if k < 15 {
-					f.p("carry = carry.Sub(x.Permute(last))")
+					f.p("carry = x.Permute(last)")
 				}
 			}
 		}

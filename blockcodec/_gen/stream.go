@@ -92,3 +92,30 @@ func (s *stream) rowsAt16(k int) string {
 	}
 	return s.word(j)
 }
+
+// direct returns an expression like that of rows for wide fields, of which few share
+// a word: one shift by a vector of counts, different for the two halves, cuts both
+// rows from what loads bring.
+//
+// REQUIRES: 17 <= b <= 31.
+func direct(b, k int) string {
+	// The lower half needs word j, the upper j1, and the next where a field goes on.
+	j, j1 := 2*k*b/32, (2*k+1)*b/32
+	from, next := words(j), words(j)
+	switch {
+	case j1 == j: // then the lower field ends in its word
+		from += fmt.Sprintf(".SetHi(%s)", word(j))
+	case j1+1 < b:
+		next = words(j1)
+	default: // the upper field ends in the last word
+		next = fmt.Sprintf("archsimd.Uint32x16{}.SetLo(%s)", word(j1))
+	}
+	return fmt.Sprintf("%s.ShiftRightConcatMod32(%s, archsimd.LoadUint32x16Array(&rowShifts[%d][%d]))", from, next, b, k)
+}
+
+// halves returns an expression for the rows 2k and 2k+1 of width 16, alone in their
+// 32 bits: they are the halves of one word, and a permute brings them apart. even is
+// the mask of every second 16 bits.
+func halves(k int) string {
+	return fmt.Sprintf("%s.ReshapeToUint16s().Permute(archsimd.LoadUint16x32Array(&halfWords[%d])).Masked(even).ReshapeToUint32s()", words(k&^1), k&1)
+}

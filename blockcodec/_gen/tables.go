@@ -18,6 +18,16 @@ func table(f *file, name, doc, typ string, n, m int, at func(b, lane int) int) {
 	f.p("}\n")
 }
 
+// row writes an array of m values of type typ.
+func row(f *file, name, doc, typ string, m int, at func(lane int) int) {
+	f.p("// %s", doc)
+	f.p("var %s = [%d]%s{", name, m, typ)
+	for lane := range m {
+		f.p("%d,", at(lane))
+	}
+	f.p("}\n")
+}
+
 // tables writes the constants of the kernels: data, so that nothing runs at init.
 func tables() *file {
 	f := newFile(simd)
@@ -28,6 +38,22 @@ func tables() *file {
 			}
 			return 0
 		})
+	f.p("// rowShifts says where in their words the fields of each two rows start, by width.")
+	f.p("var rowShifts = [32][16][16]uint32{")
+	for b := 17; b < 32; b++ {
+		f.p("%d: {", b)
+		for k := range 16 {
+			f.p("{")
+			for lane := range 16 {
+				f.p("%d,", (2*k+lane/8)*b%32)
+			}
+			f.p("},")
+		}
+		f.p("},")
+	}
+	f.p("}\n")
+	table(f, "halfWords", "halfWords moves the low and then the high 16 bits of eight words into 32 bits each, for\n// a mask that zeros the rest: those of the first eight of sixteen words, of the last.",
+		"uint16", 2, 32, func(q, i int) int { return 16*q + i/2%8*2 + i/16 })
 	table(f, "rests", "rests has the bits that a field of a width leaves of 32.",
 		"int32", 33, 16, func(b, lane int) int {
 			return int(int32(uint32(uint64(1<<32-1) << b)))
@@ -48,5 +74,7 @@ func tables() *file {
 		"uint8", 4, 64, func(q, i int) int { return 16*q + i/4 })
 	table(f, "bytesTo16", "bytesTo16 moves the bytes of a half of 64 into 16 bits: the first sixteen into the\n// low halves of 32 bits, the others into the high ones.",
 		"uint8", 2, 64, func(q, i int) int { return 32*q + 16*(i/2%2) + i/4 })
+	row(f, "bitsByte", "bitsByte says which of eight bytes has the bit of each of 64 docs.", "uint8", 64, func(i int) int { return i / 8 })
+	row(f, "bitsUpTo", "bitsUpTo has the bits of a byte up to that of each doc.", "uint8", 64, func(i int) int { return 2<<(i%8) - 1 })
 	return f
 }
