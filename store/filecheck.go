@@ -23,6 +23,8 @@ type foundFiles struct {
 	// suspect is set when something of a log cannot be read and records lie behind
 	// it: damage, unless it was never synced, or is in tables already.
 	suspect error
+	// short is set when the logs alone do not show that all is there.
+	short bool
 }
 
 // checkFiles looks, before Pebble does, for damage that Pebble does not see. It
@@ -153,6 +155,7 @@ func (found *foundFiles) checkLogs(fsys vfs.FS, dir string, needed []string) err
 			return corruptf("log %s is missing: what was committed to it would be lost; restore the store from a copy", name)
 		}
 	}
+	var promised uint64
 	for _, name := range names {
 		number, ok := fileNumber(name, "", logSuffix)
 		if !ok {
@@ -165,7 +168,7 @@ func (found *foundFiles) checkLogs(fsys vfs.FS, dir string, needed []string) err
 		}
 		scan, err := scanRecords(f, uint32(number), func(b []byte) {
 			if gen, ok := parsePromise(b); ok {
-				found.durable = max(found.durable, gen)
+				promised = max(promised, gen)
 			}
 		})
 		if err = errors.Join(err, f.Close()); err != nil {
@@ -175,6 +178,9 @@ func (found *foundFiles) checkLogs(fsys vfs.FS, dir string, needed []string) err
 			found.suspect = fmt.Errorf("log %s is damaged at byte %d", name, scan.bad)
 		}
 	}
+	// The last record promises what was durable before it.
+	found.short = found.durable > promised+1
+	found.durable = max(found.durable, promised)
 	return nil
 }
 

@@ -40,11 +40,11 @@ type guardFS struct {
 
 	failed  atomic.Bool
 	sinking atomic.Bool // tables go nowhere, too
-	mu     sync.Mutex
-	cause  error         // guarded by mu
-	stall  chan struct{} // closed while a write has waited for space too long; guarded by mu
-	full   time.Time     // when a write last found the disk full; guarded by mu
-	usage  diskUsage     // guarded by mu
+	mu      sync.Mutex
+	cause   error         // guarded by mu
+	stall   chan struct{} // closed while a write has waited for space too long; guarded by mu
+	full    time.Time     // when a write last found the disk full; guarded by mu
+	usage   diskUsage     // guarded by mu
 
 	waiting atomic.Int32 // writes that wait for space
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -19,6 +20,7 @@ type keeper struct {
 	wake chan struct{}
 
 	durable atomic.Uint64 // generation up to which all is on disk
+	written atomic.Uint64 // generation in the state file
 
 	writeMu sync.Mutex // one write at a time
 
@@ -55,17 +57,28 @@ func newKeeper(fsys vfs.FS, dir string, log *slog.Logger, found *foundFiles) *ke
 	return k
 }
 
-// loop writes the state file when the manifest has changed.
+// stateLag is how far the state file may lag behind commits. Damage that cuts the
+// end off the log may take commits of that time without a trace.
+const stateLag = time.Second
+
+// loop writes the state file when the manifest has changed, and when commits have
+// become durable.
 func (k *keeper) loop() {
 	defer close(k.done)
+	lag := time.NewTicker(stateLag)
+	defer lag.Stop()
 	for {
 		select {
 		case <-k.wake:
-			if err := k.write(false); err != nil {
-				k.log.Warn("store: state file was not written", "err", err)
+		case <-lag.C:
+			if k.durable.Load() <= k.written.Load() {
+				continue
 			}
 		case <-k.stop:
 			return
+		}
+		if err := k.write(false); err != nil {
+			k.log.Warn("store: state file was not written", "err", err)
 		}
 	}
 }
@@ -101,7 +114,11 @@ func (k *keeper) write(closed bool) error {
 	if suspended {
 		return nil
 	}
-	return writeState(k.fs, k.dir, &s)
+	err := writeState(k.fs, k.dir, &s)
+	if err == nil {
+		k.written.Store(s.generation)
+	}
+	return err
 }
 
 // close writes the state file for the last time. clean says that the store was

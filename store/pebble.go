@@ -85,10 +85,9 @@ func openErr(err error) error {
 	text := err.Error()
 	if errors.Is(err, pebble.ErrDBDoesNotExist) || strings.Contains(text, "could not open manifest file") ||
 		strings.Contains(text, "object size mismatch") ||
-		strings.Contains(text, "unknown to the objstorage provider") {
-		return &kvCorruptError{err}
-	}
-	if strings.Contains(text, "does not exist and the directory is not pristine") {
+		strings.Contains(text, "unknown to the objstorage provider") ||
+		strings.Contains(text, "already exists and is not pristine") || // no marker for the format
+		strings.Contains(text, "name from file") { // of the options
 		return &kvCorruptError{err}
 	}
 	return diskErr(kvErr(err))

@@ -28,9 +28,9 @@ import (
 //	sum 89abcdef                              CRC32C of all lines before
 //
 // There is one manifest, and one line for each log that may be needed, or none and
-// "closed". It is replaced as a whole: after each change of the manifest, in the
-// background; before a log goes and after one was made; and at Close. keeper.go
-// does that. A store without it opens, too, without its checks.
+// "closed". It is replaced as a whole: after each change of the manifest and at most
+// a second after commits, in the background; before a log goes and after one was
+// made; and at Close. keeper.go does that. A store without it opens, too, without its checks.
 const (
 	stateName    = "SHEAF.state"
 	stateNew     = "SHEAF.state.new" // becomes stateName

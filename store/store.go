@@ -121,7 +121,7 @@ func open(dir string, o Options) (*Store, error) {
 // then on the lock is the store's.
 func openDatabase(dir string, o Options, lock *pebble.Lock) (*Store, error) {
 	found, err := checkFiles(o.fs, dir, o.Logger)
-	if err == nil && found.suspect != nil {
+	if err == nil && !o.ReadOnly && (found.suspect != nil || found.short) {
 		err = tryLogs(dir, o, lock, found)
 	}
 	if err != nil {
@@ -147,8 +147,8 @@ func openDatabase(dir string, o Options, lock *pebble.Lock) (*Store, error) {
 	return st, nil
 }
 
-// tryLogs opens a store with a log that is suspect, without changing anything, to
-// see whether something is missing.
+// tryLogs opens a store, without changing anything, to see whether something is
+// missing that was in its logs.
 func tryLogs(dir string, o Options, lock *pebble.Lock, found *foundFiles) error {
 	o.ReadOnly = true
 	e, err := openPebble(dir, &o, lock, false, found)
