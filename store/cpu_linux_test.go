@@ -1,7 +1,9 @@
 package store
 
 import (
+	"io/fs"
 	"runtime"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -27,3 +29,6 @@ func threadTime(b *testing.B) int64 {
 	}
 	return ts.Nano()
 }
+
+// allocated returns the bytes that a file takes on disk.
+func allocated(info fs.FileInfo) int64 { return info.Sys().(*syscall.Stat_t).Blocks * 512 }

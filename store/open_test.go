@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -361,5 +362,47 @@ func TestCheckpoint(t *testing.T) {
 	}
 	if err := sn.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestClosedTakesNoRoomAhead checks that a closed store does not hold on to the
+// space that logs take ahead.
+func TestClosedTakesNoRoomAhead(t *testing.T) {
+	dir := t.TempDir()
+	st, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for doc := range uint32(3) {
+		b := st.NewBatch()
+		if err := errors.Join(b.Add([]byte("term"), doc), b.Commit(Sync), st.kv.flush(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("logs %v, error %v; want one log", logs, err)
+	}
+	info, err := os.Stat(logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := allocated(info); used > 1<<20 {
+		t.Errorf("the log has %d bytes and takes %d", info.Size(), used)
+	}
+	if st, err = Open(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	sn, err := st.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sn.Close()
+	if docs := postings(t, sn, "term"); !slices.Equal(docs, []uint32{0, 1, 2}) {
+		t.Errorf("docs %v after opening again", docs)
 	}
 }

@@ -1,10 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // fatalHook returns what is done when Pebble would end the process.
@@ -151,10 +155,48 @@ func (e *pebbleKV) close() error {
 		k.discard()
 		return errors.Join(failure, err)
 	}
-	if serr := k.close(flushed && err == nil); serr != nil {
+	clean := flushed && err == nil
+	if serr := k.close(clean); serr != nil {
 		e.guard.log.Warn("store: state file was not written", "err", serr) // the old one is still true
+		clean = false
+	}
+	if clean {
+		if terr := trimLogs(e.guard.FS, e.dir); terr != nil {
+			e.guard.log.Warn("store: space of logs was not given back", "err", terr)
+		}
 	}
 	return err
+}
+
+// trimLogs gives back the space that the logs of a database take which is closed
+// and needs none. Pebble takes room ahead for each (a tenth more than a memtable),
+// and keeps old ones to write over. All go but the last, by which it numbers its
+// files; a copy of that takes its place, which is empty but for its head.
+func trimLogs(fsys vfs.FS, dir string) error {
+	names, err := fsys.List(dir)
+	if err != nil {
+		return err
+	}
+	var logs []string
+	for _, name := range names {
+		if pebbleKind(name) == logFile {
+			logs = append(logs, fsys.PathJoin(dir, name))
+		}
+	}
+	if len(logs) == 0 {
+		return nil
+	}
+	slices.SortFunc(logs, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	last := logs[len(logs)-1]
+	tmp := fsys.PathJoin(dir, stageDir, fsys.PathBase(last)) // Open clears the stage
+	if err := vfs.Copy(fsys, last, tmp); err != nil {
+		return err
+	}
+	errs := []error{fsys.Rename(tmp, last)}
+	for _, name := range logs[:len(logs)-1] {
+		errs = append(errs, fsys.Remove(name))
+	}
+	return errors.Join(append(errs, syncDir(fsys, dir))...)
 }
 
 // abandon makes sure that nothing writes to the files of a store that could not be
