@@ -1,5 +1,7 @@
 package store
 
+import "errors"
+
 // A shard is a range of terms that is rewritten as one.
 type shard struct {
 	lower, upper []byte // keys of [lower, upper)
@@ -37,6 +39,10 @@ func (c *compactor) plan(sn *Snapshot) ([]*shard, error) {
 	err = walkTerms(cur, &keys, func(prefix []byte, err error) error {
 		if c.ctx.Err() != nil {
 			return c.ctx.Err()
+		}
+		if re := (*RangeError)(nil); errors.As(err, &re) {
+			sh.result.corrupt = append(sh.result.corrupt, err)
+			return nil // a shard does not end beside what cannot be read
 		}
 		size := keys.keyBytes + keys.valueBytes
 		switch {

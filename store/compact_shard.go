@@ -55,7 +55,14 @@ func (c *compactor) try(ctx context.Context, sh *shard, exclusive bool) (done bo
 		return false, err
 	}
 	// Not to be interrupted: it is quick, and half-known outcomes are bad.
-	if err := b.replace(context.WithoutCancel(ctx)); err != nil {
+	err = b.replaceParts(context.WithoutCancel(ctx), func(err error) error {
+		if !isDamage(err) {
+			return err
+		}
+		b.result.corrupt = append(b.result.corrupt, err)
+		return nil
+	})
+	if err != nil {
 		return false, err
 	}
 	c.note(b.result)
@@ -106,9 +113,27 @@ func (b *shardBuilder) write(sh *shard) error {
 	}
 	open := func() (kvCursor, error) { return b.sn.view.cursor(sh.lower, sh.upper) }
 	var keys termKeys
+	var beside bool // the term is the first behind what cannot be read
 	err := walkAndRead(open, &keys, func(prefix []byte, read kvCursor, err error) error {
 		if b.ctx.Err() != nil {
 			return b.ctx.Err()
+		}
+		if re := (*RangeError)(nil); errors.As(err, &re) {
+			beside = true
+			re = re.within(sh.lower, sh.upper)
+			b.result.corrupt = append(b.result.corrupt, re)
+			if err := b.finish(re.lower); err != nil {
+				return err
+			}
+			return b.begin(re.upper)
+		}
+		if beside {
+			// The table that cannot be read is to keep a key on this side that can.
+			beside = false
+			if err := b.finish(prefix); err != nil {
+				return err
+			}
+			return b.begin(endOfDamaged(prefix))
 		}
 		if err == nil {
 			err = b.skip[string(prefix)]

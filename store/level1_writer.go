@@ -191,12 +191,20 @@ func inlineSum(h *segment.Header) compaction.Sum {
 
 // replace puts all parts in place. Each is one atomic step.
 func (w *level1Writer) replace(ctx context.Context) error {
+	return w.replaceParts(ctx, func(err error) error { return err })
+}
+
+// replaceParts is replace, and goes on behind a part that was not put in place
+// when failed, which is given why, returns nil.
+func (w *level1Writer) replaceParts(ctx context.Context, failed func(error) error) error {
 	for _, p := range w.parts {
 		if bytes.Equal(p.lower, p.upper) {
 			continue // nothing lies between two damaged terms, or one and the end
 		}
 		if err := p.tables.replace(ctx, p.lower, p.upper); err != nil {
-			return err
+			if err = failed(err); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 		e.events.onFlushErr = e.flushErrAtOpen
 	}
 	e.opts = newPebbleOptions(o, e.events)
-	e.opts.FS = e.fs
+	e.opts.FS = badBlocksFS{e.fs, &e.events.bad}
 	e.opts.Logger = pebbleLogger{log: o.Logger, fatal: e.fatalHook(o)}
 	e.opts.Lock = lock
 	e.opts.ErrorIfNotExists = !create
@@ -292,13 +292,18 @@ type pebbleCursor struct{ it *pebble.Iterator }
 
 func (c pebbleCursor) first() bool              { return c.it.First() }
 func (c pebbleCursor) next() bool               { return c.it.Next() }
-func (c pebbleCursor) seekGE(key []byte) bool   { return c.it.SeekGE(key) }
 func (c pebbleCursor) seekLT(key []byte) bool   { return c.it.SeekLT(key) }
 func (c pebbleCursor) seekTerm(key []byte) bool { return c.it.SeekPrefixGE(key) }
 func (c pebbleCursor) valid() bool              { return c.it.Valid() }
 func (c pebbleCursor) key() []byte              { return c.it.Key() }
 func (c pebbleCursor) err() error               { return kvErr(c.it.Error()) }
 func (c pebbleCursor) close() error             { return kvErr(c.it.Close()) }
+
+// seekGE tries again after an error: it may be that of the move before, which
+// Pebble v2.1.7 gives once more when it leaves the table of that move.
+func (c pebbleCursor) seekGE(key []byte) bool {
+	return c.it.SeekGE(key) || c.it.Error() != nil && c.it.SeekGE(key)
+}
 
 func (c pebbleCursor) valueLen() int {
 	lv := c.it.LazyValue()

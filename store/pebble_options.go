@@ -118,6 +118,8 @@ type pebbleEvents struct {
 
 	onFlushErr func(times uint64, err error) // must not use Pebble; nil: nobody
 
+	bad badBlocks
+
 	mu          sync.Mutex
 	flushErr    error  // of the last flush
 	flushErrors uint64 // flushes that failed since one did not
@@ -145,6 +147,7 @@ func (ev *pebbleEvents) listener(log *slog.Logger) *pebble.EventListener {
 			time.Sleep(100 * time.Millisecond)
 		},
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
+			ev.bad.note(info.Path, info.Details)
 			// One damaged block is reported on every read of it.
 			if n := ev.corruptions.Add(1); n&(n-1) == 0 {
 				log.Error("store: damaged file", "path", info.Path, "err", info.Details, "times", n)

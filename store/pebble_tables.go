@@ -229,6 +229,9 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 	if t.first != nil && (bytes.Compare(t.first, lower) < 0 || bytes.Compare(t.last, upper) >= 0) {
 		return fmt.Errorf("store: keys %x..%x are outside of the range %x..%x", t.first, t.last, lower, upper)
 	}
+	if err := t.e.checkEdges(lower, upper); err != nil {
+		return err
+	}
 	if w := t.e.watcher; w != nil {
 		w.beginChange()
 		defer w.endChange()
@@ -236,6 +239,25 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 	}
 	_, err := t.e.db.IngestAndExcise(ctx, t.paths, nil, nil, pebble.KeyRange{Start: lower, End: upper})
 	return kvErr(err)
+}
+
+// checkEdges reads the keys on both sides of a range that is to be replaced. Of a
+// table that reaches beyond it Pebble keeps what lies outside, from the next key
+// on; when that key cannot be read, v2.1.7 takes it for the end of the table, and
+// drops what is behind it in silence. The error is a *RangeError.
+func (e *pebbleKV) checkEdges(lower, upper []byte) error {
+	it, err := e.db.NewIter(nil)
+	if err != nil {
+		return kvErr(err)
+	}
+	for _, seek := range []func() bool{func() bool { return it.SeekLT(lower) }, func() bool { return it.SeekGE(upper) }} {
+		if !seek() && it.Error() != nil {
+			err := fmt.Errorf("not replaced, a table at the edge cannot be read: %w", kvErr(it.Error()))
+			_ = it.Close() // says the same
+			return &RangeError{From: termAt(lower), To: termAt(upper), Err: err, lower: cloneBytes(lower), upper: cloneBytes(upper)}
+		}
+	}
+	return kvErr(it.Close())
 }
 
 func (t *pebbleTables) discard() error {

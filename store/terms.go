@@ -15,6 +15,7 @@ type TermIterator struct {
 	walk   kvCursor // on the first key of the next term
 	read   kvCursor // for segments of terms that changed since the last compaction
 	on     bool     // walk is on a key
+	begun  bool
 	keys   termKeys
 	prefix []byte // of the current term
 	end    []byte // and the end of its keys
@@ -26,14 +27,12 @@ type TermIterator struct {
 
 // Terms returns the terms that begin with prefix; nil means all. It must be
 // closed, before the snapshot. A term whose keys or first docs are damaged is
-// passed over; at the end Err names the first of them.
+// passed over, and so is a range of terms whose keys cannot be read; at the end Err
+// names the first of them, a *TermError or a *RangeError.
 func (sn *Snapshot) Terms(prefix []byte) *TermIterator {
 	t := &TermIterator{sn: sn}
 	t.lower, t.upper = termsBounds(prefix)
 	t.walk, t.err = sn.cursor(t.lower, t.upper)
-	if t.err == nil {
-		t.on = t.walk.first()
-	}
 	return t
 }
 
@@ -44,8 +43,19 @@ func (t *TermIterator) Next() bool {
 	if t.err != nil || t.closed {
 		return false
 	}
-	for t.on {
+	if !t.begun {
+		t.begun = true
+		t.end = append(t.end, t.lower...)
+		t.on = t.walk.first()
+	}
+	for {
+		if !t.on && !t.skip() {
+			return false
+		}
 		visible, err := t.load()
+		if err != nil && errors.Is(err, ErrCorrupt) {
+			err = termErrPrefix(t.prefix, nil, err)
+		}
 		switch {
 		case err != nil && !isDamage(err):
 			t.err = err
@@ -60,7 +70,24 @@ func (t *TermIterator) Next() bool {
 			return true
 		}
 	}
-	if t.err = t.walk.err(); t.err == nil {
+}
+
+// skip goes past keys that cannot be read, from end on. It returns false, and sets
+// err, where there are none: at the end, or after an error of another kind.
+func (t *TermIterator) skip() bool {
+	err := t.walk.err()
+	if errors.Is(err, ErrCorrupt) {
+		var re *RangeError
+		if re, err = skipTerms(t.walk, t.end, err); err == nil {
+			if t.damage == nil {
+				t.damage = re.within(t.lower, t.upper)
+			}
+			if t.on = t.walk.valid(); t.on {
+				return true
+			}
+		}
+	}
+	if t.err = err; err == nil {
 		t.err = t.damage
 	}
 	return false

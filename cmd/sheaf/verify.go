@@ -13,11 +13,48 @@ import (
 
 // faultJSON is one fault as JSON. A term is in its text form.
 type faultJSON struct {
-	Term   *string `json:"term,omitempty"`
-	Key    string  `json:"key,omitempty"` // hexadecimal
-	Block  *int    `json:"block,omitempty"`
-	Offset *int    `json:"offset,omitempty"`
-	Error  string  `json:"error"`
+	Term   *string    `json:"term,omitempty"`
+	Range  *rangeJSON `json:"range,omitempty"`
+	Key    string     `json:"key,omitempty"` // hexadecimal
+	Block  *int       `json:"block,omitempty"`
+	Offset *int       `json:"offset,omitempty"`
+	Error  string     `json:"error"`
+}
+
+// rangeJSON is a range of terms of which nothing is known: from the first on when
+// there is no From, to the last when there is no To.
+type rangeJSON struct {
+	From *string `json:"from,omitempty"`
+	To   *string `json:"to,omitempty"` // not included
+}
+
+func newRangeJSON(r *store.RangeError) *rangeJSON {
+	var out rangeJSON
+	for _, end := range []struct {
+		term []byte
+		text **string
+	}{{r.From, &out.From}, {r.To, &out.To}} {
+		if end.term != nil {
+			text := textform.Escape(end.term)
+			*end.text = &text
+		}
+	}
+	return &out
+}
+
+// rangePlace is a range of terms in words.
+func rangePlace(r *store.RangeError) string {
+	from, to := "", ""
+	if r.From != nil {
+		from = " from " + textform.Escape(r.From)
+	}
+	if r.To != nil {
+		to = " before " + textform.Escape(r.To)
+	}
+	if from+to == "" {
+		return "all terms"
+	}
+	return "terms" + from + to
 }
 
 // verifyJSON comes after the faults.
@@ -104,6 +141,9 @@ func (a *app) printFault(f store.Fault, asJSON bool) error {
 		text := textform.Escape(f.Term)
 		out.Term = &text
 	}
+	if f.Range != nil {
+		out.Range = newRangeJSON(f.Range)
+	}
 	if f.Key != nil {
 		out.Key = fmt.Sprintf("%x", f.Key)
 	}
@@ -121,6 +161,9 @@ func faultPlace(f store.Fault) string {
 	var parts []string
 	if f.Term != nil {
 		parts = append(parts, "term "+textform.Escape(f.Term))
+	}
+	if f.Range != nil {
+		parts = append(parts, rangePlace(f.Range))
 	}
 	if f.Key != nil {
 		parts = append(parts, fmt.Sprintf("key %x", f.Key))
