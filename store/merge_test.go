@@ -391,7 +391,9 @@ func TestMergeRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	oneTerm(t, fs, "a/store", []uint32{2})
-	held, err := Open("a/store", &Options{fs: fs})
+	// An open store changes files of its own accord.
+	oneTerm(t, fs, "held", []uint32{2})
+	held, err := Open("held", &Options{fs: fs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +415,7 @@ func TestMergeRefused(t *testing.T) {
 		{name: "out is a store", out: "a/store", inputs: []MergeInput{{Dir: "a/in"}}, is: iofs.ErrExist, want: "it is a store already"},
 		{name: "out has files", out: "a/full", inputs: []MergeInput{{Dir: "a/in"}}, is: iofs.ErrExist, want: "it has files"},
 		{name: "no such input", out: "a/out", inputs: []MergeInput{{Dir: "a/in"}, {Dir: "a/none"}}, is: ErrNotStore, want: "input a/none"},
-		{name: "an input is open", out: "a/out", inputs: []MergeInput{{Dir: "a/in"}, {Dir: "a/store"}}, is: ErrLocked, want: "input a/store"},
+		{name: "an input is open", out: "a/out", inputs: []MergeInput{{Dir: "a/in"}, {Dir: "held"}}, is: ErrLocked, want: "input held"},
 		{name: "base and numbers", out: "a/out", inputs: []MergeInput{{Dir: "a/in", Base: 1, Renumber: same}}, want: "a Renumber and a base"},
 		{name: "following and numbers", out: "a/out", inputs: []MergeInput{{Dir: "a/in", Renumber: same}}, opts: MergeOptions{Consecutive: true}, want: "a Renumber and a base"},
 	} {
