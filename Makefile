@@ -54,8 +54,8 @@ bench: ## every benchmark, COUNT times, for benchstat
 bench-once: ## every benchmark once: they still run
 	@for m in $(MODULES); do (cd $$m && $(GO) test -short -run '^$$' -bench . -benchtime 1x ./...) || exit 1; done
 
-bench-codec: ## the codec's table: the cases of docs/perf.md with a memcpy ceiling
-	$(GO) test -run '^$$' -bench Codec -count $(COUNT) ./blockcodec
+bench-codec: ## the codec's tables as in docs/perf.md: medians of COUNT runs, tiers in turn
+	$(GO) test -v -count 1 -run CodecTable ./blockcodec -table $(COUNT)
 
 bench-peers: ## Sheaf beside its peers, one table; PEERS="-quick" takes some minutes, all an hour
 	cd bench && $(GO) run ./peers $(PEERS)
