@@ -71,8 +71,8 @@ type backgroundLimits struct {
 
 // roundTerm is a term whose changes are staged.
 type roundTerm struct {
-	slot   uint32 // of its heat
-	groups int    // of level 0 that go
+	prefix []byte
+	groups int // of level 0 that go
 }
 
 // sinceWalk counts what commits did since the last walk began.
@@ -218,8 +218,19 @@ func (b *background) round(ctx context.Context) (bytes uint64, err error) {
 	return bytes, err
 }
 
-// pin takes the snapshot that a round works on.
-func (b *background) pin(ctx context.Context) (*Snapshot, error) { return b.st.pinSettled(ctx) }
+// pin takes the snapshot that a round works on. Nobody waits for us while a Writer
+// keeps us waiting.
+func (b *background) pin(ctx context.Context) (*Snapshot, error) {
+	s := b.st
+	s.commitMu.Lock()
+	finishing := s.finishing != nil
+	s.commitMu.Unlock()
+	if finishing {
+		b.block(true)
+		defer b.block(false)
+	}
+	return s.pinSettled(ctx)
+}
 
 // compactHot compacts hot terms.
 func (b *background) compactHot(hot [][]byte) error {
@@ -252,7 +263,7 @@ func (b *background) compact(prefix []byte) error {
 		return err
 	}
 	b.done[string(prefix)] = struct{}{}
-	b.open = append(b.open, roundTerm{heatSlot(prefix), res.groups})
+	b.open = append(b.open, roundTerm{cloneBytes(prefix), res.groups})
 	if res.more {
 		b.more = append(b.more, cloneBytes(prefix))
 		b.spoil(func(j *rangeJob) { j.incomplete = true })
@@ -290,11 +301,17 @@ func (b *background) flush(failed error) error {
 	}
 	groups := 0
 	for _, t := range b.open {
-		b.heat.drop(t.slot, t.groups)
-		// What is left of an old count is that of other terms. Nobody is to wait for
-		// this one because of them.
-		b.heat.limit(t.slot, b.lim.start)
 		groups += t.groups
+		slot := heatSlot(t.prefix)
+		switch left := b.heat.drop(slot, t.groups); {
+		case left < b.lim.start:
+		case t.groups >= b.lim.start/2:
+			b.more = append(b.more, t.prefix) // commits went on meanwhile
+		default:
+			// The count is that of other terms. Nobody is to wait for this one because of
+			// them.
+			b.heat.limit(slot, b.lim.start-1)
+		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -82,13 +82,15 @@ func (h *heat) add(dst []int, terms []termHeat, start int) []int {
 	return dst
 }
 
-// drop takes back what was counted of groups that are gone.
-func (h *heat) drop(slot uint32, groups int) {
+// drop takes back what was counted of groups that are gone. It returns what is left.
+func (h *heat) drop(slot uint32, groups int) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.counts != nil {
-		h.counts[slot] -= uint16(min(groups, int(h.counts[slot])))
+	if h.counts == nil {
+		return 0
 	}
+	h.counts[slot] -= uint16(min(groups, int(h.counts[slot])))
+	return int(h.counts[slot])
 }
 
 // limit lowers a counter to n.

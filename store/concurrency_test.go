@@ -22,7 +22,8 @@ func TestConcurrent(t *testing.T) {
 		writers, readers, commits = 4, 8, 40
 	}
 	const terms = 5
-	st, err := Open("db", &Options{fs: vfs.NewMem(), MemTableSize: 256 << 10, shardBytes: 32 << 10})
+	st, err := Open("db", &Options{fs: vfs.NewMem(), MemTableSize: 256 << 10, shardBytes: 32 << 10,
+		background: eager(rand.New(rand.NewPCG(1, 2)))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ type crashRun struct {
 
 func (r *crashRun) run(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	opts := &Options{fs: r.fs, MemTableSize: 64 << 10, CacheSize: 1 << 20, shardBytes: 20 << 10 << (seed % 4 * 3)}
+	opts := &Options{fs: r.fs, MemTableSize: 64 << 10, CacheSize: 1 << 20, shardBytes: 20 << 10 << (seed % 4 * 3),
+		background: eager(rng)}
 	st, err := Open("db", opts)
 	if err != nil {
 		t.Fatal(err)
