@@ -6,8 +6,9 @@ package blockcodec
 
 import "simd/archsimd"
 
-// unpackMergeBytesIce is unpackMergeIce for high parts of at most 8 bits: all 64
-// of a word of the bitmap spread at once.
+// unpackMergeBytesIce is unpackVerticalGo and then mergeBitmapGo for CPUs with hasIce,
+// in one pass, for high parts of at most 8 bits: bits of the bitmap spread as many high parts to
+// their places, beside the low parts in registers.
 //
 // REQUIRES: 0 <= b <= 31, len(src) == 32*b.
 func unpackMergeBytesIce(dst *[BlockSize]uint32, src []byte, b int, words *bitmapWords, high *highBytes) {

@@ -7,8 +7,8 @@ package blockcodec
 import "simd/archsimd"
 
 // unpackMergeIce is unpackVerticalGo and then mergeBitmapGo for CPUs with hasIce,
-// in one pass: sixteen bits of the bitmap spread as many high parts to their
-// places, beside the low parts in registers.
+// in one pass: bits of the bitmap spread as many high parts to
+// their places, beside the low parts in registers.
 //
 // REQUIRES: 0 <= b <= 31, len(src) == 32*b.
 func unpackMergeIce(dst *[BlockSize]uint32, src []byte, b int, words *bitmapWords, high *highParts) {

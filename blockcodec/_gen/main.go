@@ -53,11 +53,11 @@ func main() {
 	horizontalGo().write("zhorizontal_go.go")
 	packVerticalAVX2().write("zpack_vertical_avx2_amd64.go")
 	unpackVerticalAVX2().write("zunpack_vertical_avx2_amd64.go")
-	unpackMergeIce().write("zunpack_merge_ice_amd64.go")
-	unpackMergeBytesIce().write("zunpack_merge_bytes_ice_amd64.go")
+	for _, kind := range highKinds() {
+		unpackMergeIce(kind).write("zunpack_merge" + kind.file + "_ice_amd64.go")
+		unpackMergeSumIce(kind).write("zdocs_merge" + kind.file + "_ice_amd64.go")
+	}
 	unpackSumIce().write("zdocs_sum_ice_amd64.go")
-	unpackMergeSumIce().write("zdocs_merge_ice_amd64.go")
-	unpackMergeSumBytesIce().write("zdocs_merge_bytes_ice_amd64.go")
 	tables().write("zunpack_tables_amd64.go")
 }
 
