@@ -19,7 +19,7 @@ const (
 	// bufferShare is the share of the memory that the buffers take.
 	bufferShare = 8
 	minRecords  = 256
-	maxRecords  = 8 << 10
+	maxRecords  = 4 << 10
 	recordBytes = 16
 	minText     = 8 << 10 // holds the longest term
 )

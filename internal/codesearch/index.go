@@ -32,7 +32,7 @@ type IndexOptions struct {
 	Words         bool  // terms are words, not trigrams
 	MaxSize       int64 // of a file in bytes; larger ones are left out. 0: DefaultMaxSize
 	NoIgnore      bool  // do not read .gitignore files
-	BatchPostings int   // about how many postings a commit takes. 0: DefaultBatchPostings
+	BatchPostings int   // about how many postings a commit to a store with files takes. 0: DefaultBatchPostings
 	Workers       int   // goroutines that read files. 0: one a processor
 
 	// Progress, if not nil, is called after each file that was to be read.
@@ -75,8 +75,11 @@ type IndexReport struct {
 // that it has and that did not change are not read. What it has outside of paths
 // stays.
 //
-// When the context ends, or on an error, the store keeps what was committed so
-// far: whole files, which the report counts.
+// Into a store without files, all comes as one commit, of a store.Writer; else in
+// commits of about BatchPostings.
+//
+// When the context ends, or on an error, the store keeps what was read or committed
+// so far: whole files, which the report counts.
 func Index(ctx context.Context, st *store.Store, paths []string, opts IndexOptions) (IndexReport, error) {
 	opts.ensureDefaults()
 	x := &indexer{st: st, opts: opts, cur: newCommitSet(st), spare: newCommitSet(st)}
@@ -91,6 +94,8 @@ type indexer struct {
 	old    map[string]*record // by path
 	next   uint64             // the doc of the next new file
 	report IndexReport
+
+	bulk *bulkLoad // takes all new files; nil when the store has some already
 
 	cur   *commitSet // being filled
 	spare *commitSet // empty, or being written
@@ -118,10 +123,28 @@ func (x *indexer) run(ctx context.Context, paths []string) error {
 	x.report.Failed = w.failed
 	x.report.TooBig, x.report.Special, x.report.Ignored = w.tooBig, w.special, w.ignored
 	tasks := x.plan(w)
+	if len(x.old) == 0 && x.next == 0 {
+		if x.bulk, err = newBulkLoad(x.st); err != nil {
+			return err
+		}
+		err = x.read(ctx, tasks)
+		// When it was cut off, what was read so far is kept.
+		return errors.Join(err, x.bulk.finish(&x.report))
+	}
+	if err := x.read(ctx, tasks); err != nil {
+		return err
+	}
+	if err := x.commit(store.Sync); err != nil {
+		return err
+	}
+	return x.wait()
+}
 
+// read reads the files and takes them in.
+func (x *indexer) read(ctx context.Context, tasks []task) error {
 	s := newScanner(x.opts.Workers, x.opts.Words, x.opts.MaxSize)
 	done, bytes := 0, int64(0)
-	err = inOrder(ctx, x.opts.Workers, tasks,
+	return inOrder(ctx, x.opts.Workers, tasks,
 		func(worker int, t task) scanned { return s.scan(worker, t.file, t.old) },
 		func(t task, out scanned) error {
 			defer s.release(&out)
@@ -137,13 +160,6 @@ func (x *indexer) run(ctx context.Context, paths []string) error {
 			}
 			return x.commit(store.NoSync)
 		})
-	if err != nil {
-		return err
-	}
-	if err := x.commit(store.Sync); err != nil {
-		return err
-	}
-	return x.wait()
 }
 
 // loadRecords reads the records of the files that the store has.
@@ -263,6 +279,9 @@ func (x *indexer) take(t task, out *scanned) error {
 		return nil
 	}
 	x.next++
+	if x.bulk != nil {
+		return x.bulk.add(&r, out)
+	}
 	if t.old != nil {
 		x.cur.deleted = append(x.cur.deleted, t.old.doc)
 	}
