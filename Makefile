@@ -10,7 +10,7 @@ COUNT    ?= 10
 MODULES  := . bench
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test test-race test-tiers lint bench bench-once bench-codec bench-peers fuzz check cross clean
+.PHONY: help build demo test test-race test-tiers lint bench bench-once bench-codec bench-arena bench-build bench-peers fuzz check cross clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,12 @@ bench-once: ## every benchmark once: they still run
 
 bench-codec: ## the codec's tables as in docs/perf.md: medians of COUNT runs, tiers in turn
 	$(GO) test -v -count 1 -run CodecTable ./blockcodec -table $(COUNT)
+
+bench-arena: ## size classes by bits beside the loop they replace; chunks, lists
+	$(GO) test -run '^$$' -bench . -count $(COUNT) ./internal/arena
+
+bench-build: ## building, indexing, compacting, against the bars; BUILD="-tree DIR -zipf", see bench/build
+	cd bench && $(GO) run ./build $(BUILD)
 
 bench-peers: ## Sheaf beside its peers, one table; PEERS="-quick" takes some minutes, all an hour
 	cd bench && $(GO) run ./peers $(PEERS)

@@ -4,7 +4,8 @@
 // A [Store] is opened by one process at a time. Writing goes through a [Batch],
 // which is committed atomically; reading goes through a [Snapshot], which sees
 // exactly the commits before it until it is closed. [Store.Compact] merges what
-// many commits left behind, and drops what was removed.
+// many commits left behind, and drops what was removed. A [Writer] takes a bulk load
+// of any size as one commit.
 //
 //	st, err := store.Open(dir, nil)
 //	b := st.NewBatch()
@@ -24,12 +25,12 @@
 // # Goroutines
 //
 // A Store and a Snapshot may be used by many goroutines at once. A Batch, a
-// TermIterator and an iterator of postings belong to one goroutine at a time.
+// Writer, a TermIterator and an iterator of postings belong to one goroutine at a time.
 //
 // # What is on disk
 //
 // The directory holds the files of the key-value store below (Pebble), the
-// folder stage, where compaction builds its output, and the file SHEAF, which says
+// folder stage, where compaction and Writers build their output, and the file SHEAF, which says
 // that this is a store and of which format. Keys are laid out so:
 //
 //	0x01 name                                            meta records
