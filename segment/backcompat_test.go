@@ -34,7 +34,7 @@ func backcompatFiles() []backcompatFile {
 }
 
 func TestBackcompatSegments(t *testing.T) {
-	known := map[string]bool{"v1-header-inline.bin": true, "v1-header-segmented.bin": true}
+	known := map[string]bool{"v1-header-inline.bin": true, "v1-header-inline-long.bin": true, "v1-header-segmented.bin": true}
 	for _, c := range backcompatFiles() {
 		known[c.name+".bin"] = true
 		seg := readBackcompat(t, c.name)
@@ -62,9 +62,11 @@ func TestBackcompatSegments(t *testing.T) {
 }
 
 func TestBackcompatHeaders(t *testing.T) {
+	long := gapList(rand.New(rand.NewPCG(5, 6)), 2048, 9, 3000)
 	for name, want := range map[string]Header{
-		"v1-header-inline":    {Generation: 300, Count: 4, First: 3, Last: 900, Inline: []uint32{3, 70, 71, 900}},
-		"v1-header-segmented": {Generation: 5, Count: 100000, Segments: 4, First: 17, Last: math.MaxUint32},
+		"v1-header-inline-long": {Generation: 300, Count: 2048, First: long[0], Last: long[2047], Inline: long},
+		"v1-header-inline":      {Generation: 300, Count: 4, First: 3, Last: 900, Inline: []uint32{3, 70, 71, 900}},
+		"v1-header-segmented":   {Generation: 5, Count: 100000, Segments: 4, First: 17, Last: math.MaxUint32},
 	} {
 		var h Header
 		if err := h.Decode(readBackcompat(t, name)); err != nil || !h.equal(&want) {

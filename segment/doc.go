@@ -100,14 +100,15 @@
 //	| form       | generation | count |
 //	| u8         | uv         | uv    |
 //	+------------+------------+-------+
-//	| form 0x11 (inline):    first uv, docs(count-1, first+1)           |
+//	| form 0x11 (inline):    first uv, blocks of docs                   |
 //	| form 0x12 (segmented): segments uv, first uv, last-first uv       |
 //	+--------------------------------------------------------------------+
 //
 // The high half of form is the version. generation is the last commit that
 // level 1 of the term holds: deletions of later generations apply to it, earlier
-// ones do not. An inline record holds the whole list, 1..256 docs, and the term
-// has no level-1 segments. It has no checksum of its own: rare terms are most
+// ones do not. An inline record holds the whole list, 1..2048 docs, and the term
+// has no level-1 segments. The docs after the first come in blocks of 256, the last
+// one shorter: docs(n, b), where b is the doc before plus one. It has no checksum of its own: rare terms are most
 // terms, and 4 bytes each would be a quarter of the index.
 //
 // # Worked example of a header record

@@ -4,12 +4,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sheafdb/sheaf/blockcodec"
 )
 
-// InlineMax is the most docs that a header record holds itself.
-const InlineMax = blockcodec.BlockSize
+// InlineMax is the most docs that a header record holds itself: eight blocks. A
+// list with a segment takes some 45 bytes more, for the segment's key, its head
+// and its checksum, and a second value is fetched to open it.
+const InlineMax = 8 * blockcodec.BlockSize
 
 const (
 	headerVersion      = 1
@@ -53,7 +56,12 @@ func (h *Header) Append(dst []byte) []byte {
 	for _, v := range [...]uint64{h.Generation, uint64(len(h.Inline)), uint64(first)} {
 		dst = binary.AppendUvarint(dst, v)
 	}
-	return enc.AppendDocs(dst, h.Inline[1:], first+1)
+	last := first
+	for block := range slices.Chunk(h.Inline[1:], blockcodec.BlockSize) {
+		dst = enc.AppendDocs(dst, block, last+1)
+		last = block[len(block)-1]
+	}
+	return dst
 }
 
 // Decode reads a record, which must be all of src. It reuses Inline and keeps no
@@ -98,26 +106,30 @@ func (h *Header) Decode(src []byte) error {
 
 func (h *Header) decodeInline(src []byte, off int, first uint64) error {
 	if h.Count < 1 || h.Count > InlineMax {
-		return corrupt(1, "not 1..256 inline docs")
+		return corrupt(1, "not 1..2048 inline docs")
 	}
 	if first > math.MaxUint32 {
 		return corrupt(1, "doc past 2^32-1")
 	}
-	n := int(h.Count)
-	if n > 1 && first == math.MaxUint32 {
-		return corrupt(1, "doc past 2^32-1")
-	}
-	h.Inline = resize(h.Inline, n)
+	h.Inline = resize(h.Inline, int(h.Count))
 	h.Inline[0] = uint32(first)
 	var dec blockcodec.Decoder
-	used, err := dec.DecodeDocs(h.Inline[1:], src[off:], uint32(first)+1)
-	if err != nil {
-		return fromCodec(-1, off, err)
+	last := uint32(first)
+	for block := range slices.Chunk(h.Inline[1:], blockcodec.BlockSize) {
+		if last == math.MaxUint32 {
+			return corrupt(off, "doc past 2^32-1")
+		}
+		used, err := dec.DecodeDocs(block, src[off:], last+1)
+		if err != nil {
+			return fromCodec(-1, off, err)
+		}
+		off += used
+		last = block[len(block)-1]
 	}
-	if off+used != len(src) {
-		return corrupt(off+used, "bytes left over")
+	if off != len(src) {
+		return corrupt(off, "bytes left over")
 	}
-	h.First, h.Last = h.Inline[0], h.Inline[n-1]
+	h.First, h.Last = uint32(first), last
 	return nil
 }
 

@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -14,6 +15,9 @@ func headers() []Header {
 		{Generation: math.MaxUint64, Inline: []uint32{0, math.MaxUint32}},
 		{Generation: 300, Inline: []uint32{3, 70, 71, 900}},
 		{Generation: 300, Inline: span(1000, 1255)},
+		{Generation: 300, Inline: span(1000, 1256)}, // a full block behind the first doc
+		{Generation: 300, Inline: span(1000, 1257)},
+		{Generation: 300, Inline: gapList(rand.New(rand.NewPCG(3, 4)), InlineMax, 9, 3000)},
 		{Generation: 5, Inline: span(math.MaxUint32-99, math.MaxUint32)},
 		{Generation: 7, Count: 1, Segments: 1, First: 5, Last: 5},
 		{Generation: 7, Count: 1 << 32, Segments: 1, First: 0, Last: math.MaxUint32},
@@ -67,7 +71,8 @@ func TestHeaderLies(t *testing.T) {
 		{"version 2", "21 00 01 07", ErrTooNew},
 		{"unknown form", "13 00 01 07", ErrTooNew},
 		{"no docs", "11 00 00 07", ErrCorrupt},
-		{"257 docs", "11 00 81 02 07 00", ErrCorrupt},
+		{"2049 docs", "11 00 81 10 07 00 00 00 00 00 00 00 00", ErrCorrupt},
+		{"a block behind the last doc there is", "11 00 82 02 ff fd ff ff 0f 00 00", ErrCorrupt},
 		{"docs of 2^64-1", "11 00 ff ff ff ff ff ff ff ff ff 01 07 00", ErrCorrupt},
 		{"first past the end", "11 00 01 80 80 80 80 10", ErrCorrupt},
 		{"docs past the end", "11 00 02 ff ff ff ff 0f 00", ErrCorrupt},
