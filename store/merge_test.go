@@ -178,7 +178,7 @@ func sameFiles(t *testing.T, before, after map[string]string) {
 // TestMergeModel merges random stores under random bases and numbers, and compares
 // with maps; with segments copied and with all encoded, in one round and in many.
 func TestMergeModel(t *testing.T) {
-	seeds := 40
+	seeds := 20
 	if testing.Short() {
 		seeds = 10
 	}

@@ -102,7 +102,7 @@ Exit codes: 0 done; 1 nothing found (search, query) or damage found (verify);
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	for _, c := range []func(*app) *cobra.Command{newIndex, newSearch, newLoad, newDump, newQuery, newTerms,
-		newStats, newInspect, newCompact, newVerify, newVersion} {
+		newStats, newInspect, newCompact, newMerge, newVerify, newVersion} {
 		root.AddCommand(c(a))
 	}
 	return root
@@ -163,6 +163,8 @@ func explain(err error) string {
 		return fmt.Sprintf("%q was written by a newer version of sheaf: use that version (%v)", se.dir, err)
 	case errors.Is(err, store.ErrUnfinished):
 		return fmt.Sprintf("there is no store at %q yet: a process ended while it made it; sheaf load or sheaf index make it", se.dir)
+	case errors.Is(err, store.ErrUnfinishedMerge):
+		return fmt.Sprintf("%q is what is left of a merge that did not end: merge into it again, or remove it", se.dir)
 	case errors.Is(err, store.ErrNotStore):
 		if _, statErr := os.Stat(se.dir); errors.Is(statErr, os.ErrNotExist) {
 			return fmt.Sprintf("there is no store at %q: make one with sheaf load or sheaf index", se.dir)
