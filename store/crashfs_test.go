@@ -40,6 +40,13 @@ func (c *crashFS) op(f func()) {
 	f()
 }
 
+// count returns how many operations there were.
+func (c *crashFS) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ops
+}
+
 func (c *crashFS) take() {
 	if c.before != nil {
 		c.before()

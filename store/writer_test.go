@@ -38,9 +38,12 @@ func fillWriter(t *testing.T, rng *rand.Rand, w *Writer, m model, universe []str
 	t.Helper()
 	inOrder := rng.IntN(2) == 0
 	next := map[string]uint32{}
-	for range 20 + rng.IntN(400) {
+	for range 20 + rng.IntN(150) {
 		term := universe[rng.IntN(1+rng.IntN(len(universe)))]
 		docs := randomDocs(rng)
+		if rng.IntN(8) > 0 {
+			docs = docs[:min(len(docs), 300)]
+		}
 		if inOrder {
 			base := next[term]
 			docs = docs[:min(len(docs), 2000)]
@@ -60,9 +63,9 @@ func fillWriter(t *testing.T, rng *rand.Rand, w *Writer, m model, universe []str
 // TestWriterModel writes to stores that have terms and deletions already, spilling
 // or not, while a commit comes in the middle of Finish, and compares with maps.
 func TestWriterModel(t *testing.T) {
-	rounds := uint64(24)
+	rounds := uint64(16)
 	if testing.Short() || raceEnabled {
-		rounds = 6
+		rounds = 5
 	}
 	for seed := range rounds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
