@@ -39,6 +39,9 @@ type Batch struct {
 	committed bool
 }
 
+// errNoStore is the error of a Batch that NewBatch did not make. It is an ErrClosed.
+var errNoStore = fmt.Errorf("%w: batch is of no store", ErrClosed)
+
 // deleteOp is one DeleteDocs: it drops what was added by ops before number at.
 type deleteOp struct {
 	at   uint32
@@ -78,6 +81,9 @@ func (b *Batch) Remove(term []byte, docs ...uint32) error {
 }
 
 func (b *Batch) ops(term []byte, docs []uint32, flag uint32) error {
+	if b.st == nil {
+		return errNoStore
+	}
 	if b.committed {
 		return ErrCommitted
 	}
@@ -107,6 +113,9 @@ func (b *Batch) ops(term []byte, docs []uint32, flag uint32) error {
 // calls before in this batch made it. A doc that is added later, in this batch or
 // another, is back. It does not keep the slice.
 func (b *Batch) DeleteDocs(docs ...uint32) error {
+	if b.st == nil {
+		return errNoStore
+	}
 	if b.committed {
 		return ErrCommitted
 	}
@@ -133,6 +142,9 @@ func (b *Batch) DeleteDocs(docs ...uint32) error {
 // Errors: ErrClosed, ErrReadOnly, ErrCommitted, ErrBatchFull, and those of the
 // disk.
 func (b *Batch) Commit(d Durability) error {
+	if b.st == nil {
+		return errNoStore
+	}
 	if b.committed {
 		return ErrCommitted
 	}

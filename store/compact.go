@@ -112,7 +112,7 @@ func (s *Store) ended(ctx context.Context, what string, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("store: %s: %w", what, err)
+	return fmt.Errorf("store: %s: %w", what, diskErr(err))
 }
 
 // A compactor is one call of Compact.

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"errors"
+	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -23,6 +26,17 @@ func (p privateFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategor
 	return private(newname)(p.FS.ReuseForWrite(oldname, newname, c))
 }
 
+func (p privateFS) Lock(name string) (io.Closer, error) {
+	l, err := p.FS.Lock(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(name, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
 // MkdirAll makes folders with 0700 whatever is asked for.
 func (p privateFS) MkdirAll(dir string, _ os.FileMode) error { return p.FS.MkdirAll(dir, 0o700) }
 
@@ -41,6 +55,25 @@ func private(name string) func(vfs.File, error) (vfs.File, error) {
 		return f, nil
 	}
 }
+
+// lockFreeFS opens without a lock what nobody can write to: a read-only file
+// system has no place for a lock.
+type lockFreeFS struct{ vfs.FS }
+
+func (l lockFreeFS) Lock(name string) (io.Closer, error) {
+	c, err := l.FS.Lock(name)
+	if errors.Is(err, syscall.EROFS) {
+		return noLock{}, nil
+	}
+	return c, err
+}
+
+// Unwrap lets Pebble see the file system below.
+func (l lockFreeFS) Unwrap() vfs.FS { return l.FS }
+
+type noLock struct{}
+
+func (noLock) Close() error { return nil }
 
 // markerFS syncs a directory before a file named marker.* is created in it.
 // Pebble v2.1.7 points such a marker to a new MANIFEST whose own directory entry

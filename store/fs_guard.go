@@ -34,7 +34,7 @@ type guardFS struct {
 	minFree uint64 // bytes; 0: no check
 	keeper  *keeper
 
-	// armed is set when Pebble is open: while it opens it survives all errors.
+	// armed is set when Pebble is open. While it opens the first error counts.
 	armed   atomic.Bool
 	closing <-chan struct{} // ends waiting for space
 
@@ -93,7 +93,7 @@ func (g *guardFS) fail(err error) {
 // sink ends all writing, and lets Pebble believe that tables are written, too, so
 // that it comes to an end. Nobody may read from then on.
 func (g *guardFS) sink(err error) {
-	g.fail(err)
+	g.freeze(err)
 	g.sinking.Store(true)
 }
 
@@ -130,6 +130,16 @@ func (g *guardFS) failure() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return fmt.Errorf("%w: %w", ErrFailed, diskErr(g.cause))
+}
+
+// ended returns why writing has ended, or nil.
+func (g *guardFS) ended() error {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cause
 }
 
 // admit says whether to begin something that writes n bytes and as much again
@@ -183,27 +193,29 @@ func (g *guardFS) stalled() <-chan struct{} {
 
 // must runs an operation that Pebble does not survive the failure of. retry says
 // whether it may be run again after a full disk. It reports whether the operation
-// was done; if not, and err is nil, it must look as if it was.
-func (g *guardFS) must(path string, retry bool, op func() error) (done bool, err error) {
+// was done; if not, it must look as if it was.
+func (g *guardFS) must(path string, retry bool, op func() error) (done bool) {
 	if g.failed.Load() {
-		return false, nil
+		return false
 	}
-	err = op()
+	err := op()
 	if err == nil {
-		return true, nil
+		return true
 	}
+	err = fmt.Errorf("%s: %w", g.FS.PathBase(path), err)
 	if !g.armed.Load() {
-		return false, err
+		g.sink(err) // Open ends, and gives it back
+		return false
 	}
 	if retry && isFull(err) {
 		_ = g.noteFull(err)
 		err = g.retry(path, err, op)
 	}
 	if err != nil {
-		g.fail(fmt.Errorf("%s: %w", g.FS.PathBase(path), err))
-		return false, nil
+		g.fail(err)
+		return false
 	}
-	return !g.failed.Load(), nil
+	return !g.failed.Load()
 }
 
 // retry runs op, which found the disk full, until it succeeds, fails otherwise, or

@@ -46,14 +46,10 @@ func (g *guardFS) make(name string, create func() (vfs.File, error)) (vfs.File, 
 		return &guardFile{File: f, g: g, path: name}, nil
 	}
 	var f vfs.File
-	done, err := g.must(name, true, func() (err error) {
+	if !g.must(name, true, func() (err error) {
 		f, err = create()
 		return err
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case !done:
+	}) {
 		return sinkFile{}, nil
 	}
 	base := g.FS.PathBase(name)
@@ -154,14 +150,11 @@ func (f *guardFile) Write(p []byte) (int, error) {
 		// Before, since a file may change what it is given.
 		f.g.keeper.manifestWritten(f.g.FS.PathBase(f.path), p)
 	}
-	_, err := f.g.must(f.path, true, func() error {
+	f.g.must(f.path, true, func() error {
 		n, err := f.File.Write(rest)
 		rest = rest[max(n, 0):]
 		return err
 	})
-	if err != nil {
-		return len(p) - len(rest), err
-	}
 	return len(p), nil
 }
 
@@ -190,8 +183,7 @@ func (f *guardFile) sync(sync func() error) error {
 	if f.kind == dirFile {
 		mark = k.beginDirSync()
 	}
-	done, err := f.g.must(f.path, false, sync)
-	if done {
+	if f.g.must(f.path, false, sync) {
 		switch f.kind {
 		case manifestFile:
 			k.manifestSynced(base)
@@ -199,7 +191,7 @@ func (f *guardFile) sync(sync func() error) error {
 			k.dirSynced(mark)
 		}
 	}
-	return err
+	return nil
 }
 
 func (f *guardFile) SyncTo(length int64) (full bool, err error) {
@@ -210,11 +202,11 @@ func (f *guardFile) SyncTo(length int64) (full bool, err error) {
 		full, err = f.File.SyncTo(length)
 		return full, f.g.noteFull(err)
 	}
-	_, err = f.g.must(f.path, false, func() (err error) {
+	f.g.must(f.path, false, func() (err error) {
 		full, err = f.File.SyncTo(length)
 		return err
 	})
-	return full, err
+	return full, nil
 }
 
 func (f *guardFile) Close() error {
@@ -225,8 +217,8 @@ func (f *guardFile) Close() error {
 		_ = f.File.Close()
 		return nil
 	}
-	_, err := f.g.must(f.path, false, f.File.Close)
-	return err
+	f.g.must(f.path, false, f.File.Close)
+	return nil
 }
 
 // sinkFile is where a failed store writes to.

@@ -197,7 +197,7 @@ func TestPrivateFiles(t *testing.T) {
 			return err
 		}
 		info, err := d.Info()
-		if err == nil && info.Mode().Perm()&0o077 != 0 && d.Name() != "LOCK" {
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
 		files++

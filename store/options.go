@@ -36,8 +36,9 @@ type Options struct {
 	// memory (and log) to a sorted file. Up to 4 of them may exist for a moment.
 	// 0 means DefaultMemTableSize; else 64 KiB to 2 GiB.
 	MemTableSize int64
-	// ReadOnly opens the store without changing anything in it. The directory
-	// must still be writable, for the lock. A missing store is an error.
+	// ReadOnly opens the store without changing anything in it. The directory must
+	// still be writable, for the lock; on a file system that is read-only there is no
+	// lock, and need be none. A missing store is an error.
 	ReadOnly bool
 	// MinFreeSpace is how many bytes of the disk are kept free: commits, and
 	// compaction, end with ErrDiskFull when fewer would be left. Below it the store

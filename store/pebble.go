@@ -51,6 +51,9 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 	e.opts.ErrorIfNotExists = !create
 	var err error
 	if e.db, err = pebble.Open(dir, e.opts); err != nil {
+		if cause := e.guard.ended(); cause != nil {
+			err = cause
+		}
 		err = openErr(err)
 		e.abandon(err)
 		return nil, err
@@ -64,9 +67,12 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 		err = e.fs.MkdirAll(stage, 0o700)
 	}
 	e.guard.armed.Store(true)
-	if err = errors.Join(e.guard.failure(), diskErr(err)); err != nil {
+	if cause := e.guard.ended(); cause != nil {
+		err = cause
+	}
+	if err != nil {
 		e.abandon(err)
-		return nil, errors.Join(err, e.db.Close())
+		return nil, errors.Join(diskErr(err), e.db.Close())
 	}
 	return e, nil
 }
@@ -133,7 +139,7 @@ func (e *pebbleKV) newWrites(size int) kvWrites {
 func (e *pebbleKV) apply(b kvWrites, sync bool) (wait func() error, err error) {
 	w := b.(*pebbleWrites)
 	pb := w.b
-	if err := e.ready(0); err != nil {
+	if err := e.room(pb.Len()); err != nil {
 		return nil, errors.Join(err, pb.Close())
 	}
 	if e.watcher != nil {

@@ -41,6 +41,34 @@ func (e *pebbleKV) ready(n int) error {
 	return nil
 }
 
+// maxMemTables is how much Pebble may have in memory, in MemTableSize.
+const maxMemTables = 4
+
+// room is ready, and waits until there is memory for n bytes, or a flush fails.
+// Pebble would wait for one that never succeeds.
+func (e *pebbleKV) room(n int) error {
+	for waited := false; ; waited = true {
+		if err := e.ready(0); err != nil {
+			return err
+		}
+		if !e.events.flushing.Load() {
+			return nil
+		}
+		limit, used := maxMemTables*e.opts.MemTableSize, e.db.Metrics().MemTable.Size
+		if used+uint64(n) <= limit || used < limit/2 { // else a large batch would wait for ever
+			return nil
+		}
+		if !waited {
+			e.events.writeStalls.Add(1)
+		}
+		select {
+		case <-e.closing:
+			return ErrClosed
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
 // await waits for f, after which everything up to generation is durable. It does
 // not wait for longer than stallGrace when the disk is full.
 func (e *pebbleKV) await(generation uint64, f func() error) error {
@@ -144,11 +172,11 @@ func (e *pebbleKV) close() error {
 		return kvErr(e.db.Close())
 	}
 	e.stop()
-	e.closed.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), closeFlushTimeout)
 	flushed := e.flush(ctx) == nil
 	cancel()
 	e.waits.Wait()
+	e.closed.Store(true)
 	err := kvErr(e.db.Close())
 	k := e.guard.keeper
 	if failure := e.guard.failure(); failure != nil {

@@ -31,7 +31,7 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 		EventListener:               ev.listener(o.Logger),
 		CacheSize:                   o.CacheSize - o.CacheSize/cacheShare, // the rest is a termCache
 		MemTableSize:                uint64(o.MemTableSize),
-		MemTableStopWritesThreshold: 4,
+		MemTableStopWritesThreshold: maxMemTables + 1, // room waits before
 		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       24,
 		LBaseMaxBytes:               256 << 20,
@@ -120,6 +120,8 @@ type pebbleEvents struct {
 
 	bad badBlocks
 
+	flushing atomic.Bool // a flush has begun, and none has succeeded since
+
 	mu          sync.Mutex
 	flushErr    error  // of the last flush
 	flushErrors uint64 // flushes that failed since one did not
@@ -153,12 +155,14 @@ func (ev *pebbleEvents) listener(log *slog.Logger) *pebble.EventListener {
 				log.Error("store: damaged file", "path", info.Path, "err", info.Details, "times", n)
 			}
 		},
+		FlushBegin: func(pebble.FlushInfo) { ev.flushing.Store(true) },
 		FlushEnd: func(info pebble.FlushInfo) {
 			ev.mu.Lock()
 			defer ev.mu.Unlock()
 			ev.flushErr, ev.flushErrors = info.Err, ev.flushErrors+1
 			if info.Err == nil || info.Err.Error() == emptyFlush {
 				ev.flushErr, ev.flushErrors = nil, 0
+				ev.flushing.Store(false)
 			} else if ev.onFlushErr != nil {
 				ev.onFlushErr(ev.flushErrors, info.Err)
 			}

@@ -182,7 +182,7 @@ func (e *pebbleKV) merged(runs [][]kvTables, lower, upper []byte) (kvCursor, err
 				if err != nil {
 					return fail(err)
 				}
-				*files = append(*files, f)
+				*files = append(*files, &closeOnce{File: f})
 			}
 		}
 	}
@@ -192,6 +192,21 @@ func (e *pebbleKV) merged(runs [][]kvTables, lower, upper []byte) (kvCursor, err
 		return fail(err)
 	}
 	return pebbleCursor{it}, nil
+}
+
+// closeOnce may be closed again: when not all tables can be opened, Pebble has
+// closed some of them.
+type closeOnce struct {
+	vfs.File
+	closed bool
+}
+
+func (f *closeOnce) Close() error {
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	return f.File.Close()
 }
 
 // overlaps reports whether a file may have keys of [lower, upper).

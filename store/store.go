@@ -71,6 +71,9 @@ func Open(dir string, opts *Options) (*Store, error) {
 func (o *Options) prepare() error {
 	o.EnsureDefaults()
 	o.fs = markerFS{o.fs}
+	if o.ReadOnly {
+		o.fs = lockFreeFS{o.fs}
+	}
 	return o.Validate()
 }
 
