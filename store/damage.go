@@ -65,7 +65,7 @@ func skipTerms(c kvCursor, from []byte, err error) (*RangeError, error) {
 		return re, nil
 	}
 	for {
-		on, err := skipKeys(c, from)
+		on, err := skipKeys(c, from, postingsUpper)
 		if err != nil {
 			return nil, err
 		}
@@ -90,16 +90,16 @@ func skipTerms(c kvCursor, from []byte, err error) (*RangeError, error) {
 	}
 }
 
-// skipKeys moves c, which cannot be moved to from, to the next key that can be
-// read. It returns false at the end, and an error for any but damage.
+// skipKeys moves c, which cannot be moved to from, to the next key before upper that
+// can be read. It returns false at the end, and an error for any but damage.
 //
 // Damage covers stretches of keys, whose ends are not known. So keys at growing
 // distances from the present one are tried until one can be read, and then those
 // between it and the one before: some hundreds of tries, each the read of a block.
 // What can be read between two damaged stretches may be passed over, when it is
 // short against its distance from the first.
-func skipKeys(c kvCursor, from []byte) (bool, error) {
-	bad, good := cloneBytes(from), cloneBytes(postingsUpper)
+func skipKeys(c kvCursor, from, upper []byte) (bool, error) {
+	bad, good := cloneBytes(from), cloneBytes(upper)
 	err := eachBehind(from, func(key []byte) (more bool, err error) {
 		ok, err := readable(c, key)
 		if ok {
@@ -121,7 +121,7 @@ func skipKeys(c kvCursor, from []byte) (bool, error) {
 			bad = mid
 		}
 	}
-	if err != nil || bytes.Equal(good, postingsUpper) {
+	if err != nil || bytes.Equal(good, upper) {
 		return false, err
 	}
 	if c.seekGE(good) {
@@ -141,7 +141,7 @@ func readable(c kvCursor, key []byte) (bool, error) {
 	return false, nil
 }
 
-// eachBehind calls f with keys of postings behind from, ever farther, while it says
+// eachBehind calls f with keys of the same space behind from, ever farther, while it says
 // so.
 func eachBehind(from []byte, f func(key []byte) (more bool, err error)) error {
 	const near = 24 // bytes at the end of a key in which every bit is a step

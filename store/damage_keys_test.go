@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,31 +13,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/sheafdb/sheaf/iterator"
 )
-
-func readFileFS(t testing.TB, fs vfs.FS, path string) []byte {
-	t.Helper()
-	f, err := fs.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(f)
-	if err = errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func writeFileFS(t testing.TB, fs vfs.FS, path string, b []byte) {
-	t.Helper()
-	f, err := fs.Create(path, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // tableFile is a table of a store that is closed.
 type tableFile struct {
@@ -176,11 +150,11 @@ func TestDamagedKeys(t *testing.T) {
 			fs := vfs.NewMem()
 			m := manyTerms(t, fs, n, c.shardBytes)
 			path, offs := c.damage(t, tableFiles(t, fs, "db"))
-			b := readFileFS(t, fs, path)
+			b := readAll(t, fs, path)
 			for _, off := range offs {
 				b[off] ^= 0x40
 			}
-			writeFileFS(t, fs, path, b)
+			writeAll(t, fs, path, b)
 			checkDamagedKeys(t, fs, m, n, len(offs))
 		})
 	}
@@ -332,10 +306,10 @@ func TestReplaceBesideDamage(t *testing.T) {
 	fs := vfs.NewMem()
 	m := manyTerms(t, fs, n, 1<<30)
 	table := tableFiles(t, fs, "db")[0]
-	b := readFileFS(t, fs, table.path)
+	b := readAll(t, fs, table.path)
 	data := table.layout.Data
 	b[data[len(data)/2].Offset+9] ^= 0x40
-	writeFileFS(t, fs, table.path, b)
+	writeAll(t, fs, table.path, b)
 	st, err := Open("db", &Options{fs: fs})
 	if err != nil {
 		t.Fatal(err)
@@ -404,9 +378,9 @@ func TestBadBlocks(t *testing.T) {
 	manyTerms(t, fs, 1000, 1<<30)
 	table := tableFiles(t, fs, "db")[0]
 	off := table.layout.Data[1].Offset
-	b := readFileFS(t, fs, table.path)
+	b := readAll(t, fs, table.path)
 	b[off+9] ^= 0x40
-	writeFileFS(t, fs, table.path, b)
+	writeAll(t, fs, table.path, b)
 	st, err := Open("db", &Options{fs: fs})
 	if err != nil {
 		t.Fatal(err)

@@ -42,6 +42,13 @@ func damagedStore(t testing.TB, long int) *Store { return damagedStoreOpts(t, lo
 
 func damagedStoreOpts(t testing.TB, long int, opts Options) *Store {
 	st := openMemOpts(t, opts)
+	fillDamaged(t, st, long)
+	return st
+}
+
+// fillDamaged commits what damagedStore has.
+func fillDamaged(t testing.TB, st *Store, long int) {
+	t.Helper()
 	terms := []string{"bad", "good0", "good1"}
 	commit(t, st, func(b *Batch) error {
 		for _, term := range terms {
@@ -70,7 +77,6 @@ func damagedStoreOpts(t testing.TB, long int, opts Options) *Store {
 		return nil
 	})
 	commit(t, st, func(b *Batch) error { return b.DeleteDocs(101, 151) })
-	return st
 }
 
 // TestDamage damages each value of a term in several ways. Each time Verify must

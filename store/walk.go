@@ -141,7 +141,7 @@ func walkSegments(c kvCursor, prefix []byte, f func(s keySuffix, key, value []by
 				return damage
 			}
 			var err error
-			if on, err = skipKeys(c, from); err != nil {
+			if on, err = skipKeys(c, from, postingsUpper); err != nil {
 				return err
 			}
 			if err := f(keySuffix{}, nil, nil, termErrPrefix(prefix, nil, damage)); err != nil || !on {

@@ -102,7 +102,7 @@ Exit codes: 0 done; 1 nothing found (search, query) or damage found (verify);
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	for _, c := range []func(*app) *cobra.Command{newIndex, newSearch, newLoad, newDump, newQuery, newTerms,
-		newStats, newInspect, newCompact, newMerge, newVerify, newVersion} {
+		newStats, newInspect, newCompact, newMerge, newVerify, newRepair, newVersion} {
 		root.AddCommand(c(a))
 	}
 	return root
@@ -171,7 +171,7 @@ func explain(err error) string {
 		}
 		return fmt.Sprintf("%q is not a sheaf store: name the directory of one, or a new one for sheaf load or sheaf index", se.dir)
 	case errors.Is(err, store.ErrCorrupt):
-		return fmt.Sprintf("%q is damaged: restore it from a backup, or build it again (%v)", se.dir, err)
+		return fmt.Sprintf("%q is damaged: restore it from a backup, or see what sheaf repair can save (%v)", se.dir, err)
 	}
 	return err.Error()
 }
