@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -182,20 +183,28 @@ func (c *termCompactor) opened(prefix []byte, cursor kvCursor, keys termKeys) *o
 
 // dropLevel0 deletes the keys of level 0 up to a generation.
 func (c *termCompactor) dropLevel0(prefix []byte, generation uint64) error {
-	if len(c.keys.groups) == 0 {
-		return nil
-	}
-	g := &c.keys.groups[0]
-	c.key = appendLevel0Key(c.key[:0], prefix, g.generation, uint8(g.kind), 0)
-	on := c.look.seekTerm(c.key)
-	for ; on; on = c.look.next() {
-		s, ok := parseSuffix(c.look.key()[len(prefix):])
-		if !ok || s.level != 0 || s.generation > generation {
-			return nil
+	for i := range c.keys.groups {
+		g := &c.keys.groups[i]
+		if g.generation > generation {
+			break
 		}
-		c.changes.delOnce(c.look.key())
+		c.key = appendLevel0Key(c.key[:0], prefix, g.generation, uint8(g.kind), g.last)
+		if g.segments == 1 {
+			c.changes.delOnce(c.key)
+			continue
+		}
+		list := c.key[:len(c.key)-4]
+		on := c.look.seekTerm(appendLevel0Key(nil, prefix, g.generation, uint8(g.kind), 0))
+		for ; on && bytes.HasPrefix(c.look.key(), list); on = c.look.next() {
+			c.changes.delOnce(c.look.key())
+		}
+		if !on {
+			if err := c.look.err(); err != nil {
+				return err
+			}
+		}
 	}
-	return c.look.err()
+	return nil
 }
 
 // changes are writes of keys, in memory.

@@ -115,23 +115,24 @@ func (h *termHarness) compact(term string) termResult {
 }
 
 func (h *termHarness) tryCompact(term string) (res termResult, err error) {
-	sn, err := h.st.pin()
+	return compactTerm(h.st, &h.tc, term)
+}
+
+// compactTerm compacts a term, and applies that.
+func compactTerm(st *Store, tc *termCompactor, term string) (res termResult, err error) {
+	sn, err := st.pin()
 	if err != nil {
-		h.t.Fatal(err)
+		return res, err
 	}
-	if err := h.tc.use(context.Background(), sn); err != nil {
-		h.t.Fatal(err)
+	if err := tc.use(context.Background(), sn); err != nil {
+		return res, errors.Join(err, sn.unpin())
 	}
-	res, err = h.tc.compact(appendTermPrefix(nil, []byte(term)))
-	w := h.st.kv.newWrites(0)
-	if err := errors.Join(h.tc.changes.writeTo(w), h.tc.close(), sn.unpin()); err != nil {
-		h.t.Fatal(err)
-	}
-	h.tc.changes.reset()
-	if _, err := h.st.kv.apply(w, false); err != nil {
-		h.t.Fatal(err)
-	}
-	return res, err
+	res, err = tc.compact(appendTermPrefix(nil, []byte(term)))
+	w := st.kv.newWrites(0)
+	err = errors.Join(err, tc.changes.writeTo(w), tc.close(), sn.unpin())
+	tc.changes.reset()
+	_, aerr := st.kv.apply(w, false)
+	return res, errors.Join(err, aerr)
 }
 
 // check compares the store with the model, and lets Verify look at all of it.

@@ -25,7 +25,10 @@ func (t *openedTerm) merged(d *deletions) iterator.Iterator {
 	if t.keys.hasHeader && t.keys.settled(d) {
 		return t.settled()
 	}
-	sources := t.sources()
+	sources, ok := t.folded(d)
+	if !ok {
+		sources = t.sources()
+	}
 	// The chains hold the cursor from here on; when there is none it is closed.
 	if err := t.src.release(); err != nil {
 		for _, s := range sources {
