@@ -22,8 +22,10 @@ type crashFS struct {
 	at    int // 0: never
 	cfg   vfs.CrashCloneCfg
 	image *vfs.MemFS
-	// before is called when the image is taken, under the mutex.
+	// before is called when the image is taken, each before every operation, under
+	// the mutex.
 	before func()
+	each   func(op int)
 }
 
 func newCrashFS(at int, percent int, rng *rand.Rand) *crashFS {
@@ -36,6 +38,9 @@ func (c *crashFS) op(f func()) {
 	defer c.mu.Unlock()
 	if c.ops++; c.ops == c.at {
 		c.take()
+	}
+	if c.each != nil {
+		c.each(c.ops)
 	}
 	f()
 }
