@@ -18,6 +18,9 @@ func AndNot(a, b Iterator) Iterator {
 	if a != nil {
 		op.len = upperBound(a)
 	}
+	if it, ok := b.(*setIterator); ok && !it.placed && !it.over {
+		op.set = it.set
+	}
 	op.a.it, op.b.it = Blocks(a), Blocks(b)
 	op.walker.from = op
 	return op
@@ -30,6 +33,10 @@ type andNot struct {
 	mem  *scratch // holds the result, unless it is a block of a as it is
 	// lookup stands for b when it is not nil: b is empty then.
 	lookup *lookup
+	// set is b, where b is a Set that was not walked yet, else nil. setAt is the
+	// first of its containers that docs of a may be in.
+	set   *Set
+	setAt int
 	// decided are the docs for which b has been asked: it cannot be asked again.
 	decided progress
 	len     uint64
@@ -78,6 +85,9 @@ func (op *andNot) subtract(out *Block) (upTo uint32, found bool) {
 		}
 	}
 	a := op.a.b
+	if op.set != nil && a.Docs != nil {
+		return op.subtractSet(out, a.Docs)
+	}
 	held := op.reachB(a.First)
 	if op.err != nil {
 		return 0, false

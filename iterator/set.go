@@ -6,8 +6,9 @@ import (
 )
 
 // Set is an immutable set of docs laid out for the set operations: its dense
-// parts meet other lists word by word. It costs as much memory as the Bitmap
-// that it was made from, and walking it costs no copy. It may be used by several
+// parts meet other lists word by word, and walking it costs no copy. It takes as
+// much memory as the Bitmap that it was made from, or up to 8 times as much where
+// that has between a doc in 16 and one in 128. It may be used by several
 // goroutines.
 //
 // A set that many lists are met with, the docs that are deleted, say, is best
@@ -67,7 +68,9 @@ func (s *Set) decode(buf []byte) {
 		case isRun != nil && isRun[i/8]>>(i%8)&1 != 0:
 			c.runs, body = decode16(body[2:], 2*int(le.Uint16(body)))
 		case docs <= maxArray:
-			c.docs, body = decode16(body, docs)
+			if c.docs, body = decode16(body, docs); docs >= minSetWords {
+				c.toWords()
+			}
 		default:
 			c.words = make([]uint64, maxWords)
 			for w := range c.words {
@@ -76,6 +79,18 @@ func (s *Set) decode(buf []byte) {
 			body = body[8*maxWords:]
 		}
 	}
+}
+
+// minSetWords is how many docs of a container become a bitset: then a word in two
+// has one, and looking a doc up is a matter of a bit.
+const minSetWords = 512
+
+func (c *container) toWords() {
+	c.words = make([]uint64, maxWords)
+	for _, doc := range c.docs {
+		c.words[doc>>6] |= 1 << (doc & 63)
+	}
+	c.docs = nil
 }
 
 // decode16 reads n values, and returns the rest of buf.

@@ -349,3 +349,38 @@ func fillSegments(b *testing.B, st *Store, prefix []byte, segments uint32, size 
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkDeleted reads lists of which some docs are deleted, but not compacted.
+func BenchmarkDeleted(b *testing.B) {
+	for _, n := range []int{8, 1000, 1_000_000} {
+		for _, percent := range []int{0, 1, 10} {
+			b.Run(fmt.Sprintf("docs=%d/deleted=%dpct", n, percent), func(b *testing.B) {
+				st := openDisk(b)
+				rng := rand.New(rand.NewPCG(3, 3))
+				docs, gone := make([]uint32, n), []uint32(nil)
+				doc := uint32(0)
+				for i := range docs {
+					doc += 1 + rng.Uint32N(uint32(16_000_000/n))
+					docs[i] = doc
+				}
+				for range percent * 80_000 {
+					gone = append(gone, rng.Uint32N(8_000_000))
+				}
+				commit(b, st, func(b *Batch) error { return b.Add([]byte("list"), docs...) })
+				compact(b, st)
+				commit(b, st, func(b *Batch) error { return b.DeleteDocs(gone...) })
+				sn := snapshot(b, st)
+				defer cpuTime(b, n)()
+				for b.Loop() {
+					it, err := sn.Postings([]byte("list"))
+					if err != nil {
+						b.Fatal(err)
+					}
+					if got, err := iterator.Count(it); err != nil || got < uint64(n/2) {
+						b.Fatal(got, err)
+					}
+				}
+			})
+		}
+	}
+}

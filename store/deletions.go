@@ -106,6 +106,15 @@ type deletions struct {
 
 	mu     sync.Mutex
 	unions map[int]*iterator.Bitmap // i -> union of docs[i:]
+	sets   map[int]*hiddenSet       // i -> the same as a Set
+}
+
+// hiddenSet is the union of some deletions, once it was asked for twice: lists are
+// met with it word by word, but it takes memory and time to make.
+type hiddenSet struct {
+	asked bool
+	once  sync.Once
+	set   *iterator.Set
 }
 
 // with returns deletions that hold one generation more, the newest.
@@ -190,6 +199,47 @@ func (d *deletions) hidden(gen uint64) *iterator.Bitmap {
 	}
 	d.unions[i] = u
 	return u
+}
+
+// hiddenSet is hidden as a Set; nil where one is not worth having yet. A Set is
+// made when it is asked for the second time.
+func (d *deletions) hiddenSet(gen uint64) *iterator.Set {
+	i := d.index(gen)
+	if i == len(d.docs) {
+		return nil
+	}
+	d.mu.Lock()
+	h := d.sets[i]
+	if h == nil {
+		if d.sets == nil {
+			d.sets = make(map[int]*hiddenSet)
+		}
+		h = new(hiddenSet)
+		d.sets[i] = h
+	}
+	asked := h.asked
+	h.asked = true
+	d.mu.Unlock()
+	if asked {
+		h.once.Do(func() {
+			if set, err := iterator.NewSet(d.hidden(gen)); err == nil {
+				h.set = set
+			}
+		})
+	}
+	return h.set
+}
+
+// without returns the docs of a list of generation gen that are not hidden. It
+// owns and closes the list.
+func (d *deletions) without(it iterator.Iterator, gen uint64) iterator.Iterator {
+	if d.newest() <= gen {
+		return it
+	}
+	if set := d.hiddenSet(gen); set != nil {
+		return iterator.AndNot(it, set.Iterator())
+	}
+	return iterator.Exclude(it, d.hidden(gen))
 }
 
 // loadDeletions reads all deleted docs of a view.

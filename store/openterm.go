@@ -22,8 +22,8 @@ func (t *openedTerm) close() error { return t.src.release() }
 
 // merged returns the visible docs. Closing it closes the cursor.
 func (t *openedTerm) merged(d *deletions) iterator.Iterator {
-	if t.keys.hasHeader && t.keys.settled(d) {
-		return t.settled()
+	if t.keys.hasHeader && len(t.keys.groups) == 0 {
+		return d.without(t.level1Alone(), t.keys.header.Generation)
 	}
 	sources, ok := t.folded(d)
 	if !ok {
@@ -42,8 +42,8 @@ func (t *openedTerm) merged(d *deletions) iterator.Iterator {
 	return compaction.Merge(sources, d.hidden)
 }
 
-// settled is merged for a term of which level 1 is all.
-func (t *openedTerm) settled() iterator.Iterator {
+// level1Alone returns level 1 of a term that has nothing else.
+func (t *openedTerm) level1Alone() iterator.Iterator {
 	if t.keys.inline() {
 		if err := t.src.release(); err != nil {
 			return iterator.Fail(termErrPrefix(t.src.prefix, nil, err))

@@ -168,8 +168,12 @@ func (sn *Snapshot) cursor(lower, upper []byte) (kvCursor, error) {
 // last compaction are looked at, but segments are read only when reached.
 func (sn *Snapshot) Postings(term []byte) (iterator.Iterator, error) {
 	cached := sn.lookUp(term)
-	if cached != nil && cached.keys.settled(sn.deletions) {
-		return sn.openCached(cached)
+	if cached != nil && len(cached.keys.groups) == 0 {
+		it, err := sn.openCached(cached)
+		if err != nil {
+			return nil, err
+		}
+		return sn.deletions.without(it, cached.keys.header.Generation), nil
 	}
 	v, err := sn.openTerm(term, cached)
 	if err != nil {
@@ -219,7 +223,8 @@ func (sn *Snapshot) lookUp(term []byte) *cachedTerm {
 	return nil
 }
 
-// openCached is merged for a term that the cache has and of which level 1 is all.
+// openCached returns level 1 of a term that the cache has and that has nothing
+// else.
 func (sn *Snapshot) openCached(t *cachedTerm) (iterator.Iterator, error) {
 	if err := sn.hold(); err != nil {
 		return nil, termErrPrefix(t.prefix, nil, err)
