@@ -10,7 +10,7 @@ COUNT    ?= 10
 MODULES  := . bench
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test test-race test-tiers lint bench bench-once bench-codec bench-arena bench-build bench-peers fuzz check cross clean
+.PHONY: help build demo test test-race test-tiers test-crash test-faults lint bench bench-once bench-codec bench-arena bench-build bench-peers fuzz check cross clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,16 @@ test: ## every test, in both modules
 
 test-race: ## the race detector over the packages that have goroutines
 	CGO_ENABLED=1 $(GO) test -short -race ./store/... ./cmd/... ./internal/codesearch/...
+
+test-crash: ## crashes before every operation of the file system, and 200 times kill -9; about half an hour
+	@$(call counted,-run 'Crash|^TestKill' -crashevery 1 -crashrounds 500 -killrounds 200)
+
+test-faults: ## errors of the disk at many places, a full disk, damage to every part of every file; about half an hour
+	@$(call counted,-run 'Fault|Failed|DiskFull|MinFree|Damage' -faultevery 5 -damageplaces 2)
+
+# Shows what long tests counted, and on failure how they ended.
+counted = $(GO) test -timeout 90m -v ./store $(1) >counted.out 2>&1 || { grep -v '^ *\(=== \|--- PASS\)' counted.out | tail -n 60; rm counted.out; exit 1; }; \
+	grep -E '^(ok|    [a-z_]+_test.go)' counted.out; rm counted.out
 
 # GODEBUG=cpu.X=off hides a feature from the run-time gates, so that machines with
 # every feature run the lower tiers too.

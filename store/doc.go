@@ -30,8 +30,9 @@
 // # What is on disk
 //
 // The directory holds the files of the key-value store below (Pebble), the
-// folder stage, where compaction and Writers build their output, and the file SHEAF, which says
-// that this is a store and of which format. Keys are laid out so:
+// folder stage, where compaction and Writers build their output, the file
+// SHEAF.state, which says what of them must be there, and the file SHEAF, which
+// says that this is a store and of which format. Keys are laid out so:
 //
 //	0x01 name                                            meta records
 //	0x02 escaped-term 0x00                               header record

@@ -259,8 +259,14 @@ func TestStateFollows(t *testing.T) {
 			t.Fatalf("state is %+v", state)
 		}
 	}
-	if err := st.Close(); err != nil {
+	if err := errors.Join(st.Checkpoint("copy"), st.Close()); err != nil {
 		t.Fatal(err)
+	}
+	copied, err := readState(fsys, "copy")
+	if err != nil || copied == nil || copied.generation != 30 || len(copied.logs) == 0 {
+		t.Errorf("state of the copy is %+v, %v", copied, err)
+	} else if m, err := readManifest(fsys, "copy"); err != nil || m.sum != copied.manifest {
+		t.Errorf("manifest of the copy is %+v, state says %+v, %v", m.sum, copied.manifest, err)
 	}
 	state, err := readState(fsys, "db")
 	if err != nil || !state.closed || len(state.logs) > 0 || state.generation != 30 {
