@@ -357,3 +357,71 @@ func BenchmarkDeleteDocs(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkCompactSettled compacts a store of long lists which did not change, in
+// shards where other terms did.
+func BenchmarkCompactSettled(b *testing.B) {
+	const lists, long = 8, 1_000_000
+	st := openDisk(b)
+	rng := rand.New(rand.NewPCG(1, 1))
+	commit(b, st, func(batch *Batch) error {
+		for i := range lists {
+			docs := make([]uint32, long)
+			for j, doc := 0, uint32(0); j < long; j++ {
+				doc += 1 + rng.Uint32N(30)
+				docs[j] = doc
+			}
+			if err := batch.Add(fmt.Appendf(nil, "t%d", i), docs...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	compact(b, st)
+	for i := uint32(0); b.Loop(); i++ {
+		commit(b, st, func(batch *Batch) error { return batch.Add([]byte("a"), i) })
+		compact(b, st)
+	}
+	b.ReportMetric(float64(b.N*lists*long)/b.Elapsed().Seconds()/1e6, "Mposting/s")
+}
+
+// TestRewrittenTermSeeks: the keys that background compaction has deleted do not make
+// seeks slow. The best of several runs is compared, so that others on the machine
+// matter little.
+func TestRewrittenTermSeeks(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("measures time")
+	}
+	const long = 200_000
+	best := map[bool]time.Duration{}
+	var stores [2]*Snapshot
+	for i, rewritten := range []bool{false, true} {
+		st, _ := rewrittenStore(t, long, rewritten)
+		defer st.Close()
+		stores[i] = snapshot(t, st)
+		defer stores[i].Close()
+	}
+	for range 15 {
+		for i, rewritten := range []bool{false, true} {
+			began := time.Now()
+			it, err := stores[i].Postings([]byte("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for doc := uint32(0); it.SeekGE(doc); n++ {
+				doc += 1000
+			}
+			if err := it.Close(); err != nil || n < 6000 {
+				t.Fatal(n, err)
+			}
+			if took := time.Since(began); best[rewritten] == 0 || took < best[rewritten] {
+				best[rewritten] = took
+			}
+		}
+	}
+	t.Logf("fresh %v, rewritten 20 times %v", best[false], best[true])
+	if best[true] > 2*best[false] {
+		t.Errorf("seeks take %v, in a fresh store %v", best[true], best[false])
+	}
+}

@@ -140,7 +140,9 @@ func (b *Batch) encodeDeletes() (*deletion, error) {
 	for _, d := range b.deletes {
 		docs = append(docs, d.docs...)
 	}
-	slices.Sort(docs)
+	if !slices.IsSorted(docs) {
+		slices.Sort(docs)
+	}
 	return newDeletion(slices.Compact(docs))
 }
 

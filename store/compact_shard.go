@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/sheafdb/sheaf/segment"
 )
 
 // attempts is how often a shard is built while commits go on. If each time one of
@@ -175,12 +177,30 @@ func (b *shardBuilder) term(prefix []byte, keys *termKeys, read kvCursor) error 
 		// Most terms are rare, and most of those have not changed.
 		return b.inline(prefix, keys.header.Inline)
 	}
-	t := openedTerm{keys: *keys, verify: true,
-		src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
-	err := b.encode(b.ctx, prefix, t.merged(b.sn.deletions))
+	var err error
+	if keys.settled(b.sn.deletions) && wellCut(keys) {
+		b.beginTerm(b.ctx, prefix)
+		err = eachLevel1(read, prefix, &keys.header, func(info segment.Info, seg []byte, _ *segment.Reader) error {
+			return b.copySegment(info, seg)
+		})
+		if err == nil {
+			err = b.endTerm()
+		}
+	} else {
+		t := openedTerm{keys: *keys, verify: true,
+			src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
+		err = b.encode(b.ctx, prefix, t.merged(b.sn.deletions))
+	}
 	if b.pending.held && isDamage(err) {
 		b.skip[string(prefix)] = err
 		return errRestart
 	}
 	return err
+}
+
+// wellCut reports whether the segments of level 1 are about as long as they would be
+// if they were cut anew. Background compaction leaves shorter ones.
+func wellCut(keys *termKeys) bool {
+	h := &keys.header
+	return h.Segments > 0 && (h.Segments-1)*(segment.TargetLen*3/4) <= keys.walked1.bytes
 }

@@ -136,29 +136,9 @@ func (l *inputList) Len() uint64 {
 // copyTerm writes the segments of level 1 of the term that w is on, which are its
 // whole list: undecoded, but for short ones.
 func (s *shardMerger) copyTerm(w *inputWalk) error {
-	src := termSource{cursor: borrowed{w.read}, prefix: w.prefix, refs: 1}
-	h := &w.keys.header
-	var c chain
-	c.initLevel1(&src, h)
-	defer c.Close()
-	var count uint64
-	for seg := c.nextSegment(); seg != nil; seg = c.nextSegment() {
-		info := c.r.Info()
-		if count == 0 && info.First != h.First {
-			c.finish(corruptf("segments begin with doc %d, the header says %d", info.First, h.First))
-			break
-		}
-		count += info.Count
-		if err := s.copySegment(w.in.base, info, seg, c.r); isSegmentErr(err) {
-			c.finish(err)
-		} else if err != nil {
-			return err
-		}
-	}
-	if c.err == nil && count != h.Count {
-		c.finish(corruptf("header says %d docs, the segments have %d", h.Count, count))
-	}
-	return w.in.err(c.err)
+	return w.in.err(eachLevel1(w.read, w.prefix, &w.keys.header, func(info segment.Info, seg []byte, r *segment.Reader) error {
+		return s.copySegment(w.in.base, info, seg, r)
+	}))
 }
 
 // copySegment writes one segment, which r has open.
