@@ -139,6 +139,9 @@ func (w *Writer) Discard() error {
 // end lets go of all that the Writer holds.
 func (w *Writer) end(err error) error {
 	w.done = true
+	if w.lists != nil {
+		w.lists.Close()
+	}
 	w.lists = nil
 	for _, r := range w.runs {
 		err = errors.Join(err, r.discard())

@@ -64,10 +64,12 @@ func (b *buffer) longTerm(term []byte) uint64 {
 	return longKey<<keyShift | uint64(at)<<longLen | uint64(len(term))
 }
 
-// room reports whether n docs of term fit. An empty buffer has room for manyDocs.
-func (b *buffer) room(term []byte, n int) bool {
-	return len(b.records)+n <= cap(b.records) &&
-		(len(term) <= maxShort || b.text == nil || len(b.text)+len(term) <= cap(b.text))
+// room returns how many docs of term fit. An empty buffer has room for some.
+func (b *buffer) room(term []byte) int {
+	if len(term) > maxShort && b.text != nil && len(b.text)+len(term) > cap(b.text) {
+		return 0
+	}
+	return cap(b.records) - len(b.records)
 }
 
 // term returns the term of a key; short is memory for it.

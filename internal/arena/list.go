@@ -103,11 +103,12 @@ func (r *Reader) Next(dst []uint32) int {
 		for i < len(rest) && n < len(dst) {
 			v := uint32(rest[i])
 			if v >= 0x80 {
-				if len(rest)-i < 5 {
-					break // may go on in the next chunk
-				}
 				var used int
-				v, used = varint5(rest[i:])
+				if len(rest)-i >= 5 {
+					v, used = varint5(rest[i:])
+				} else if v, used = varint(rest[i:]); used == 0 {
+					break // it goes on in the next chunk
+				}
 				i += used - 1
 			}
 			dst[n] = v
@@ -126,6 +127,17 @@ func (r *Reader) Next(dst []uint32) int {
 		n++
 	}
 	return n
+}
+
+// varint reads a varint; used is 0 when it does not end in b.
+func varint(b []byte) (v uint32, used int) {
+	for i, c := range b {
+		v |= uint32(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			return v, i + 1
+		}
+	}
+	return 0, 0
 }
 
 // varint5 reads a varint from at least 5 bytes.

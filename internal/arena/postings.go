@@ -4,20 +4,39 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"sync/atomic"
 )
 
 // Postings hold growing lists of docs by term. A doc is kept as the distance from
 // the one before, less one, modulo 2^32: one or two bytes when docs come in order,
-// up to five when they do not. One goroutine uses them at a time, but for Openers.
+// up to five when they do not. One goroutine uses them at a time, but for Openers;
+// full buffers are worked off by one of their own, which Sorted and Close end.
 type Postings struct {
 	hash  hasher
-	parts [parts]part
+	parts [parts]part // of the worker, while there is one
 	bufs  [parts]buffer
+
+	jobs chan job      // to the worker; nil: there is none
+	free chan buffer   // empty ones
+	idle chan struct{} // closed when the worker has ended
+
+	memory atomic.Int64 // of the parts
+	terms  atomic.Int64
+	fixed  int64 // memory of the buffers
+
+	// Of the worker.
 	spare []record // as many as a buffer has
 	docs  []uint32 // the same
-	// memory is that of the parts.
-	memory int64
 }
+
+// A job is a full buffer.
+type job struct {
+	part uint32
+	buf  buffer
+}
+
+// spares is how many full buffers may wait while Add goes on.
+const spares = 4
 
 // NewPostings returns empty Postings for about memory bytes; they take 3 MiB at
 // least.
@@ -26,54 +45,60 @@ func NewPostings(memory int64) *Postings {
 	for slab > MinSlab && int64(slab) > memory/parts/8 {
 		slab /= 2
 	}
-	records := int(min(max(memory/bufferShare/parts/recordBytes, minRecords), maxRecords))
-	all := make([]record, (parts+1)*records)
-	p := &Postings{hash: newHasher(), spare: all[parts*records:], docs: make([]uint32, 0, records)}
+	n := int(min(max(memory/bufferShare/parts/recordBytes, minRecords), maxRecords))
+	all := make([]record, (parts+spares+1)*n)
+	take := func() (r []record) {
+		r, all = all[:0:n], all[n:]
+		return r
+	}
+	p := &Postings{hash: newHasher(), docs: make([]uint32, 0, n), free: make(chan buffer, parts+spares)}
+	p.fixed = int64(len(all))*recordBytes + int64(n)*4
 	for i := range parts {
 		p.parts[i] = part{a: New(slab), slots: make([]uint64, minSlots)}
-		p.bufs[i].records = all[i*records : i*records : (i+1)*records]
+		p.bufs[i].records = take()
 	}
+	for range spares {
+		p.free <- buffer{records: take()}
+	}
+	p.spare = take()[:n]
 	p.Reset()
 	return p
 }
 
 // Reset empties the postings. The memory is kept.
 func (p *Postings) Reset() {
-	p.memory = 0
+	p.Close()
+	p.terms.Store(0)
+	p.memory.Store(0)
 	for i := range p.parts {
 		p.parts[i].reset()
 		p.bufs[i].reset()
-		p.memory += p.parts[i].memory()
+		p.memory.Add(p.parts[i].memory())
 	}
 }
 
-// Terms returns the number of terms, but for those of which all waits in buffers.
-func (p *Postings) Terms() int {
-	n := 0
-	for i := range p.parts {
-		n += p.parts[i].terms
+// Close ends the goroutine that works buffers off. Postings may be used on after it.
+func (p *Postings) Close() {
+	if p.jobs == nil {
+		return
 	}
-	return n
+	close(p.jobs)
+	<-p.idle
+	p.jobs = nil
 }
+
+// Terms returns the number of terms, but for those of which all waits in buffers.
+func (p *Postings) Terms() int { return int(p.terms.Load()) }
 
 // sortBytes is what Sorted takes for a term.
 const sortBytes = 16
 
-// Memory returns the bytes in use, with those that Sorted will take. It changes
-// only when Add says so.
-func (p *Postings) Memory() int64 {
-	n := p.memory + int64(len(p.spare))*((parts+1)*recordBytes+4)
-	for i := range p.bufs {
-		n += int64(cap(p.bufs[i].text))
-	}
-	return n + sortBytes*int64(p.Terms())
-}
-
-// manyDocs is how many docs are added without the detour through a buffer.
-const manyDocs = 32
+// Memory returns the bytes in use, with those that Sorted will take. It lags behind
+// Add by some buffers, and need only be asked when Add says so.
+func (p *Postings) Memory() int64 { return p.memory.Load() + p.fixed + sortBytes*p.terms.Load() }
 
 // Add adds docs to the list of term, which has 1 to MaxTerm bytes. Neither slice
-// is kept. It reports whether Memory may have changed.
+// is kept. It reports whether Memory may change.
 func (p *Postings) Add(term []byte, docs []uint32) (changed bool) {
 	var tag uint32
 	var key uint64
@@ -85,36 +110,65 @@ func (p *Postings) Add(term []byte, docs []uint32) (changed bool) {
 	}
 	i := tag >> (32 - partBits)
 	b := &p.bufs[i]
-	if len(docs) >= manyDocs || !b.room(term, len(docs)) {
-		p.work(i)
-		changed = true
-	}
-	if len(docs) >= manyDocs {
-		part := &p.parts[i]
-		before := part.memory()
-		part.add(part.entry(tag, term), docs)
-		p.memory += part.memory() - before
-		return true
-	}
-	if len(term) > maxShort {
-		if b.text == nil {
-			b.text = make([]byte, 0, max(minText, cap(b.records)*recordBytes))
+	for len(docs) > 0 {
+		n := b.room(term)
+		if n == 0 {
+			p.hand(i)
 			changed = true
+			continue
 		}
-		key = b.longTerm(term)
-	}
-	for _, doc := range docs {
-		b.records = append(b.records, record{key, tag, doc})
+		if len(term) > maxShort {
+			key = p.longTerm(b, term)
+		}
+		n = min(n, len(docs))
+		for _, doc := range docs[:n] {
+			b.records = append(b.records, record{key, tag, doc})
+		}
+		docs = docs[n:]
 	}
 	return changed
 }
 
-// work works off a buffer.
-func (p *Postings) work(i uint32) {
-	part := &p.parts[i]
-	before := part.memory()
-	part.work(&p.bufs[i], p.spare, p.docs)
-	p.memory += part.memory() - before
+// longTerm keeps a long term in b and returns its key.
+func (p *Postings) longTerm(b *buffer, term []byte) uint64 {
+	if b.text == nil {
+		b.text = make([]byte, 0, max(minText, cap(b.records)*recordBytes))
+		p.fixed += int64(cap(b.text))
+	}
+	return b.longTerm(term)
+}
+
+// hand gives a buffer to the worker, and takes an empty one for it.
+func (p *Postings) hand(i uint32) {
+	if p.jobs == nil {
+		p.jobs, p.idle = make(chan job, spares), make(chan struct{})
+		go p.work(p.jobs, p.idle)
+	}
+	p.jobs <- job{i, p.bufs[i]}
+	p.bufs[i] = <-p.free
+}
+
+// work works off buffers, until there will be no more.
+func (p *Postings) work(jobs <-chan job, idle chan<- struct{}) {
+	defer close(idle)
+	for j := range jobs {
+		part := &p.parts[j.part]
+		memory, terms := part.memory(), part.terms
+		part.work(&j.buf, p.spare, p.docs)
+		p.memory.Add(part.memory() - memory)
+		p.terms.Add(int64(part.terms - terms))
+		p.free <- j.buf
+	}
+}
+
+// flush works off all buffers.
+func (p *Postings) flush() {
+	for i := range uint32(parts) {
+		if len(p.bufs[i].records) > 0 {
+			p.hand(i)
+		}
+	}
+	p.Close()
 }
 
 // A Term is a term of Postings, valid until Reset.
@@ -127,9 +181,7 @@ type Term struct {
 // Sorted returns all terms in bytewise order. Nothing may be added after it until
 // Reset.
 func (p *Postings) Sorted() []Term {
-	for i := range uint32(parts) {
-		p.work(i)
-	}
+	p.flush()
 	terms := make([]Term, 0, p.Terms())
 	for i := range p.parts {
 		part := &p.parts[i]
