@@ -5,7 +5,7 @@
 // which is committed atomically; reading goes through a [Snapshot], which sees
 // exactly the commits before it until it is closed. [Store.Compact] merges what
 // many commits left behind, and drops what was removed. A [Writer] takes a bulk load
-// of any size as one commit.
+// of any size as one commit. [Merge] joins stores into a new one.
 //
 //	st, err := store.Open(dir, nil)
 //	b := st.NewBatch()

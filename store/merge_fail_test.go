@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	iofs "io/fs"
 	"math/rand/v2"
@@ -161,9 +160,7 @@ func TestMergeInputLock(t *testing.T) {
 	sameFiles(t, before, fileSums(t, fs, "in"))
 }
 
-var crashAll = flag.Bool("crashall", false, "TestMergeCrash crashes at every operation, not at a sample")
-
-// TestMergeCrash crashes a merge at each operation of the file system, or at a
+// TestMergeCrash crashes a merge at operations of the file system, each or a
 // sample of them: what is left is no store to Open, or a whole one; merging again
 // makes it whole. Inputs are not touched.
 func TestMergeCrash(t *testing.T) {
@@ -197,13 +194,7 @@ func TestMergeCrash(t *testing.T) {
 	if _, err := merge(dry); err != nil {
 		t.Fatal(err)
 	}
-	step := 5
-	if testing.Short() {
-		step = 23
-	}
-	if *crashAll {
-		step = 1
-	}
+	step := *crashEvery
 	refused, missing, whole := 0, 0, 0
 	points := []int{dry.ops - 1, dry.ops, 2 * dry.ops} // the last one is never reached: the image is that of the end
 	for at := 1; at < dry.ops-1; at += step {

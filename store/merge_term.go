@@ -65,16 +65,29 @@ func (s *shardMerger) join() error {
 	s.w.beginTerm(s.ctx, s.group[0].prefix)
 	for _, w := range s.group {
 		var err error
-		if w.settled() && !w.keys.inline() {
-			err = s.copyTerm(w)
-		} else {
+		switch {
+		case !w.settled():
 			err = s.w.enc.AddList(s.list(w))
+		case w.keys.inline():
+			docs := s.inline(w)
+			err = s.w.enc.AddBlock(&iterator.Block{First: docs[0], Last: docs[len(docs)-1], Docs: docs})
+		default:
+			err = s.copyTerm(w)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return s.w.endTerm()
+}
+
+// inline returns the docs of a header record, with Base added, until the next call.
+func (s *shardMerger) inline(w *inputWalk) []uint32 {
+	s.docs = s.docs[:0]
+	for _, doc := range w.keys.header.Inline {
+		s.docs = append(s.docs, doc+w.in.base)
+	}
+	return s.docs
 }
 
 // union merges lists that meet, and writes the result.
@@ -109,13 +122,13 @@ func (s *shardMerger) union() error {
 func (s *shardMerger) list(w *inputWalk) iterator.Iterator {
 	var it iterator.Iterator
 	if w.settled() && w.keys.inline() {
-		it = iterator.FromSlice(w.keys.header.Inline)
+		it = iterator.FromSlice(slices.Clone(s.inline(w)))
 	} else {
 		t := openedTerm{keys: *w.keys, verify: true,
 			src: termSource{cursor: borrowed{w.read}, prefix: w.prefix, refs: 1}}
-		it = t.merged(w.in.sn.deletions)
+		it = compaction.Shift(t.merged(w.in.sn.deletions), w.in.base)
 	}
-	return &inputList{iterator.Blocks(compaction.Shift(it, w.in.base)), w.in}
+	return &inputList{iterator.Blocks(it), w.in}
 }
 
 // An inputList names the input in the errors of a list.
