@@ -77,8 +77,11 @@ func (g *guardFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vf
 
 func (g *guardFS) OpenDir(name string) (vfs.File, error) {
 	f, err := g.FS.OpenDir(name)
-	if err != nil || name != g.dir {
-		return f, err
+	if err != nil {
+		return nil, err
+	}
+	if name != g.dir {
+		return &copyDir{f, g}, nil
 	}
 	return &guardFile{File: f, g: g, path: name, kind: dirFile}, nil
 }
@@ -219,6 +222,30 @@ func (f *guardFile) Close() error {
 	}
 	f.g.must(f.path, false, f.File.Close)
 	return nil
+}
+
+// copyDir is a directory of a checkpoint. Pebble panics when it cannot be synced:
+// it is told that it was, and takeCopyErr has the error.
+type copyDir struct {
+	vfs.File
+	g *guardFS
+}
+
+func (d *copyDir) Sync() error {
+	if err := d.File.Sync(); err != nil {
+		d.g.mu.Lock()
+		d.g.copyErr = err
+		d.g.mu.Unlock()
+	}
+	return nil
+}
+
+func (g *guardFS) takeCopyErr() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	err := g.copyErr
+	g.copyErr = nil
+	return err
 }
 
 // sinkFile is where a failed store writes to.

@@ -27,6 +27,7 @@ type pebbleKV struct {
 	closing  chan struct{} // closed by stop, once
 	stopOnce sync.Once
 	closed   atomic.Bool    // close has begun
+	copyMu   sync.Mutex     // one checkpoint at a time, so that each gets its errors
 	waits    sync.WaitGroup // goroutines of await
 	applied  atomic.Uint64  // generation that was written last
 	staging  atomic.Uint64  // numbers the files in stageDir
@@ -186,7 +187,12 @@ func (e *pebbleKV) checkpoint(dir string) error {
 	if err := e.ready(0); err != nil {
 		return err
 	}
-	return e.await(e.applied.Load(), func() error { return e.db.Checkpoint(dir, pebble.WithFlushedWAL()) })
+	return e.await(e.applied.Load(), func() error {
+		e.copyMu.Lock()
+		defer e.copyMu.Unlock()
+		err := e.db.Checkpoint(dir, pebble.WithFlushedWAL())
+		return errors.Join(err, e.guard.takeCopyErr())
+	})
 }
 
 func (e *pebbleKV) check() error { return kvErr(e.db.CheckLevels(nil)) }
