@@ -236,7 +236,13 @@ func (e *pebbleKV) ingest(ctx context.Context, tables []kvTables) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	return kvErr(e.db.Ingest(ctx, paths))
+	return e.placed(e.db.Ingest(ctx, paths))
+}
+
+// placed returns the error of putting tables in place: once the guard has failed
+// what seems to succeed went nowhere.
+func (e *pebbleKV) placed(err error) error {
+	return errors.Join(e.guard.failure(), diskErr(kvErr(err)))
 }
 
 func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
@@ -253,7 +259,7 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 		w.changedRange(lower, upper)
 	}
 	_, err := t.e.db.IngestAndExcise(ctx, t.paths, nil, nil, pebble.KeyRange{Start: lower, End: upper})
-	return kvErr(err)
+	return t.e.placed(err)
 }
 
 // checkEdges reads the keys on both sides of a range that is to be replaced. Of a

@@ -63,6 +63,8 @@ type Writer struct {
 	done  bool
 	added bool // since the last spill
 
+	released bool // the store may be closed
+
 	docs int // added since the last spill
 
 	// Tests set these: how many docs are added between spills, 0 for as many as fit;
@@ -107,24 +109,28 @@ func (w *Writer) Add(term []byte, docs ...uint32) error {
 	if w.err != nil {
 		return w.err
 	}
-	if len(term) == 0 || len(term) > MaxTermLen {
-		return checkTerm(term)
+	if err := checkTerm(term); err != nil {
+		return err
 	}
 	if len(docs) == 0 {
 		return nil
 	}
 	w.added = true
 	if w.lists.Add(term, docs) && w.lists.Memory() > w.opts.Memory {
-		w.err = w.spill(w.st.ctx)
-		return w.err
+		return w.spillNow()
 	}
 	if w.spillDocs > 0 {
 		if w.docs += len(docs); w.docs >= w.spillDocs {
-			w.err = w.spill(w.st.ctx)
-			return w.err
+			return w.spillNow()
 		}
 	}
 	return nil
+}
+
+// spillNow spills; after an error the Writer is of no use.
+func (w *Writer) spillNow() error {
+	w.err = w.st.ended(w.st.ctx, "writer", w.spill(w.st.ctx))
+	return w.err
 }
 
 // Discard drops all that was added and not finished. It must be called unless
@@ -147,6 +153,14 @@ func (w *Writer) end(err error) error {
 		err = errors.Join(err, r.discard())
 	}
 	w.runs = nil
-	w.st.release()
+	w.release()
 	return err
+}
+
+// release lets the store be closed.
+func (w *Writer) release() {
+	if !w.released {
+		w.released = true
+		w.st.release()
+	}
 }

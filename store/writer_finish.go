@@ -4,40 +4,55 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/sheafdb/sheaf/iterator"
 )
 
 // Finish makes all that was added visible to every snapshot taken later, at once and
-// durably, as one commit. When it returns an error, nothing of it is or will be.
-// The Writer cannot be used afterwards, in any case.
+// durably, as one commit. The Writer cannot be used afterwards, in any case. When it
+// returns an error nothing of it is visible; after an error of the disk it is not
+// known what a later Open finds, all of it or nothing.
 //
 // The commit takes its place in the order of commits when Finish begins: docs that
 // are deleted or removed by commits after that are deleted or removed of what it
 // adds, too; those before do not touch it. Commits and readers go on meanwhile, and
 // compaction waits.
 //
-// The error is ctx.Err() when ctx ended. One Finish runs at a time; a second one
-// waits.
+// The error is ctx.Err() when ctx ended, ErrClosed when the store was closed
+// meanwhile. One Finish runs at a time; a second one waits.
 func (w *Writer) Finish(ctx context.Context) (WriterStats, error) {
 	if w.done {
 		return WriterStats{}, ErrClosed
 	}
+	s := w.st
+	if err := s.begin(); err != nil {
+		return WriterStats{}, w.end(err)
+	}
+	defer s.end()
 	err := w.err
 	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil && (w.added || len(w.runs) > 0) {
-		err = w.finish(ctx)
+		// From here on it is a call, which Close ends, and no longer held open.
+		ctx, cancel := s.withContext(ctx)
+		defer cancel()
+		w.release()
+		if err = ctx.Err(); err == nil && (w.added || len(w.runs) > 0) {
+			err = w.finish(ctx)
+		}
+		err = s.ended(ctx, "writer", err)
 	}
 	if err != nil {
 		w.stats.Generation, w.stats.BytesKept = 0, 0
-		if ctx.Err() == nil {
-			err = fmt.Errorf("store: writer: %w", err)
-		}
+		return w.stats, w.end(err)
 	}
-	return w.stats, w.end(err)
+	w.warn(w.end(nil))
+	return w.stats, nil
+}
+
+// warn tells of an error that does not change what became of the postings.
+func (w *Writer) warn(err error) {
+	if err != nil {
+		w.st.opts.Logger.Warn("store: files of a Writer are left until the store is opened again", "err", err)
+	}
 }
 
 func (w *Writer) finish(ctx context.Context) error {
@@ -58,7 +73,8 @@ func (w *Writer) finish(ctx context.Context) error {
 	}
 	defer s.settle()
 	err = f.run()
-	return errors.Join(err, f.discard())
+	w.warn(f.discard())
+	return err
 }
 
 // A finisher is one call of Finish that has its generation.
@@ -84,10 +100,10 @@ func (f *finisher) discard() (err error) {
 // Why nothing is lost: the tables say generation G, which is the last commit that
 // the view sees. A term that the view has gets level 0 of G, as from any commit; one
 // that it does not have gets level 1. Commits after G write level 0 of later
-// generations; so no key is written twice. Compaction neither begins with a shard
-// nor drops deletions between: it might drop what later commits have deleted of G,
-// before it is there. What it began before is of a generation before G, and it
-// begins again where tables were put in.
+// generations; so no key is written twice. Compaction begins with no shard
+// between: it might drop what later commits have deleted of G, before it is there.
+// What it began before, and what it drops of deletions, is of generations before G,
+// and it begins again where tables were put in.
 func (f *finisher) run() error {
 	var err error
 	if len(f.w.runs) == 0 {
