@@ -54,7 +54,6 @@ type shardMerger struct {
 	shifter segment.Shifter
 	numbers compaction.Renumberer
 	seg     []byte
-	docs    []uint32
 }
 
 // run joins the terms of the range and puts them in place.
