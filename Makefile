@@ -6,11 +6,12 @@ export GOFLAGS ?= -buildvcs=false
 
 GO       ?= go
 FUZZTIME ?= 30s
+SOAK     ?= 1h
 COUNT    ?= 10
 MODULES  := . bench
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test test-race test-tiers test-crash test-faults lint bench bench-once bench-codec bench-arena bench-build bench-peers fuzz check cross clean
+.PHONY: help build demo test test-race test-tiers test-crash test-faults lint bench bench-once bench-codec bench-arena bench-build bench-peers fuzz soak check cross clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +88,9 @@ fuzz: ## each fuzz target for FUZZTIME
 	    tail -n 1 fuzz.out; \
 	  done; \
 	done; rm -f fuzz.out
+
+soak: ## random sequences of all that a store does, with crashes, for SOAK
+	$(GO) test -run '^TestOps$$' -v -timeout 0 ./store -args -soak $(SOAK)
 
 check: lint test test-tiers test-race cross ## all that a change must pass, but fuzzing and benchmarks
 
