@@ -54,6 +54,7 @@ type shardMerger struct {
 	shifter segment.Shifter
 	numbers compaction.Renumberer
 	seg     []byte
+	docs    []uint32
 }
 
 // run joins the terms of the range and puts them in place.
