@@ -55,7 +55,6 @@ type shardMerger struct {
 	numbers compaction.Renumberer
 	seg     []byte
 	docs    []uint32
-	docs    []uint32
 }
 
 // run joins the terms of the range and puts them in place.
