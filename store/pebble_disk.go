@@ -69,6 +69,24 @@ func (e *pebbleKV) room(n int) error {
 	}
 }
 
+// quiet waits until few flushes are to come, or one fails. Tables that are put in
+// place while many are would wait for them in Pebble, and every commit with them.
+func (e *pebbleKV) quiet() error {
+	for {
+		if err := e.ready(0); err != nil {
+			return err
+		}
+		if !e.events.flushing.Load() || e.db.Metrics().MemTable.Count < maxMemTables {
+			return nil
+		}
+		select {
+		case <-e.closing:
+			return ErrClosed
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
 // await waits for f, after which everything up to generation is durable. It does
 // not wait for longer than stallGrace when the disk is full.
 func (e *pebbleKV) await(generation uint64, f func() error) error {

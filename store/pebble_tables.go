@@ -253,6 +253,9 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 	if err := t.e.checkEdges(lower, upper); err != nil {
 		return err
 	}
+	if err := t.e.quiet(); err != nil {
+		return err
+	}
 	if w := t.e.watcher; w != nil {
 		w.beginChange()
 		defer w.endChange()
