@@ -90,7 +90,7 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Posting lists on disk: load, search, query, inspect",
 		Long: `Sheaf keeps posting lists: for each term the sorted set of documents that have it.
 
-Exit codes: 0 done; 1 nothing found (search, query) or damage found (verify);
+Exit codes: 0 done; 1 nothing found (search, query) or damage found (verify, repair);
 2 wrong use or an error, said in one line on standard error.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
