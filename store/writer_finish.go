@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 
 	"github.com/sheafdb/sheaf/iterator"
 )
@@ -170,6 +171,7 @@ func (f *finisher) fromMemory() error {
 func (f *finisher) fromRuns() error {
 	w := f.w
 	w.lists = nil // the memory is needed now
+	runtime.GC()
 	for _, r := range w.runs {
 		for _, t := range r {
 			f.meter.done.BytesTotal += t.size()
@@ -236,6 +238,7 @@ func (f *finisher) part(ctx context.Context, i int, walk func(addTerm) error) er
 		return err
 	}
 	out.part().terms = nil // they have served
+	collect(len(f.parts))
 	return nil
 }
 

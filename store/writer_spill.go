@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 
 	"github.com/sheafdb/sheaf/internal/arena"
@@ -42,6 +43,14 @@ func (w *Writer) ranges(terms []arena.Term) [][]arena.Term {
 	return out
 }
 
+// collect frees what writing one of several ranges has left behind. By itself the
+// garbage collector would let it grow to what is live, which is all the lists.
+func collect(ranges int) {
+	if ranges > 1 {
+		runtime.GC()
+	}
+}
+
 // spill writes what is in memory as a run, and empties it.
 func (w *Writer) spill(ctx context.Context) error {
 	generation := uint64(len(w.runs) + 1)
@@ -61,7 +70,9 @@ func (w *Writer) spill(ctx context.Context) error {
 				return err
 			}
 		}
-		return out.finish(nil)
+		err := out.finish(nil)
+		collect(len(ranges))
+		return err
 	})
 	if err != nil {
 		for _, t := range parts {
