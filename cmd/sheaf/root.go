@@ -102,7 +102,7 @@ Exit codes: 0 done; 1 nothing found (search, query) or damage found (verify, rep
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	for _, c := range []func(*app) *cobra.Command{newIndex, newSearch, newLoad, newDump, newQuery, newTerms,
-		newStats, newInspect, newCompact, newMerge, newVerify, newRepair, newVersion} {
+		newStats, newInspect, newCompact, newMerge, newBackup, newRestore, newVerify, newRepair, newVersion} {
 		root.AddCommand(c(a))
 	}
 	return root
