@@ -115,6 +115,7 @@ func manyTerms(t testing.TB, fs vfs.FS, n int, shardBytes uint64) model {
 // all there, for look-ups, walks, Verify and Compact; those within give an error;
 // none is ever missing in silence.
 func TestDamagedKeys(t *testing.T) {
+	skipInRace(t)
 	const n = 3000
 	for _, c := range []struct {
 		name       string

@@ -202,6 +202,7 @@ func TestRepairCancelled(t *testing.T) {
 // TestRepairKeys damages blocks of keys: terms outside are all kept, and what is
 // not kept is named.
 func TestRepairKeys(t *testing.T) {
+	skipInRace(t)
 	const n = 2000
 	for _, what := range []string{"block", "index", "missing table", "short table"} {
 		t.Run(what, func(t *testing.T) {
