@@ -57,7 +57,7 @@ func newComparer() *pebble.Comparer {
 func newCompression() *sstable.CompressionProfile {
 	p := *sstable.NoCompression
 	p.Name = "SheafPostingsV1"
-	p.DataBlocks = sstable.SnappyCompression.DataBlocks
+	p.DataBlocks = sstable.ZstdCompression.DataBlocks
 	p.OtherBlocks = sstable.SnappyCompression.OtherBlocks
 	p.MinReductionPercent = 12
 	return &p
