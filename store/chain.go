@@ -68,7 +68,7 @@ type chain struct {
 	// level1: the cache may have the segments of src.term.
 	level1 bool
 
-	r       *segment.Reader // nil once closed
+	r       *segment.Reader // nil once closed: then it is another chain's
 	buf     []byte          // the value, when it was copied
 	key     []byte          // of the segment; ends in its last doc
 	keyBase int             // length of key without the doc
@@ -120,19 +120,24 @@ func (c *chain) BlocksDecoded() uint64 {
 }
 
 // Doc returns the current doc.
-func (c *chain) Doc() uint32 { return c.r.Doc() }
+func (c *chain) Doc() uint32 {
+	if c.r == nil {
+		return 0
+	}
+	return c.r.Doc()
+}
 
 // Err returns the error that ended the walk, a *TermError.
 func (c *chain) Err() error { return c.err }
 
 // Next moves to the next doc.
 func (c *chain) Next() bool {
-	return c.r.Next() || c.following() && (c.r.Next() || c.empty())
+	return c.r != nil && (c.r.Next() || c.following() && (c.r.Next() || c.empty()))
 }
 
 // NextBlock moves past a block of docs.
 func (c *chain) NextBlock(b *iterator.Block) bool {
-	return c.r.NextBlock(b) || c.following() && (c.r.NextBlock(b) || c.empty())
+	return c.r != nil && (c.r.NextBlock(b) || c.following() && (c.r.NextBlock(b) || c.empty()))
 }
 
 // SeekGE moves to the first doc >= doc. It reads one segment at most.
