@@ -82,7 +82,8 @@ const (
 // are; they are opened read-only, and nobody else may have them open.
 //
 // The new store is there in the end, or not at all. After an error, or when ctx
-// ended, out is as it was. What a process that was killed leaves there is no
+// ended, out is as it was; where that fails, too, the error is also an
+// ErrUnfinishedMerge. What is left there then, or by a process that was killed, is no
 // store to Open (ErrUnfinishedMerge); the next Merge into it starts over.
 //
 // A doc that would pass 2^32-1 (ErrOverflow) and damage are errors that name the
@@ -102,7 +103,11 @@ func Merge(ctx context.Context, out string, inputs []MergeInput, opts MergeOptio
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return MergeStats{}, context.Cause(ctx)
+			err = context.Cause(ctx)
+			if m == nil || m.left == nil {
+				return MergeStats{}, err
+			}
+			err = errors.Join(err, m.left)
 		}
 		return MergeStats{}, fmt.Errorf("store: merge into %s: %w", out, err)
 	}
@@ -122,6 +127,9 @@ type merger struct {
 
 	mu    sync.Mutex // guards stats
 	stats MergeStats
+
+	// left is why out is not as it was, when that could not be restored.
+	left error
 }
 
 // Caches for all inputs together. Each is read once, from its beginning to its

@@ -56,7 +56,10 @@ func (m *merger) publish(build func(*pebble.Lock) (*Store, error)) (err error) {
 	published := false
 	defer func() {
 		if !published {
-			err = errors.Join(err, m.remove(missing))
+			if rerr := m.remove(missing); rerr != nil {
+				m.left = fmt.Errorf("%w: what is there cannot be removed: %w", ErrUnfinishedMerge, rerr)
+				err = errors.Join(err, m.left)
+			}
 		}
 		err = errors.Join(err, lock.Close())
 	}()

@@ -145,6 +145,41 @@ func TestMergeCancelled(t *testing.T) {
 	}
 }
 
+// A stuckFS cannot remove the mark of a merge.
+type stuckFS struct{ vfs.FS }
+
+var errStuck = errors.New("stuck")
+
+func (fs stuckFS) Remove(name string) error {
+	if fs.PathBase(name) == markerMerge {
+		return errStuck
+	}
+	return fs.FS.Remove(name)
+}
+
+// TestMergeNotRemoved: a merge that was canceled, and whose files cannot be removed,
+// says both; the next one starts over.
+func TestMergeNotRemoved(t *testing.T) {
+	fs := vfs.NewMem()
+	oneTerm(t, fs, "in", []uint32{1, 2, 3})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("enough")
+	defer cancel(nil)
+	inputs := []MergeInput{{Dir: "in"}}
+	_, err := Merge(ctx, "out", inputs, MergeOptions{fs: stuckFS{fs}, Progress: func(Progress) { cancel(cause) }})
+	for _, want := range []error{cause, errStuck, ErrUnfinishedMerge} {
+		if !errors.Is(err, want) {
+			t.Errorf("%v is not %q", err, want)
+		}
+	}
+	if _, err := Open("out", &Options{fs: fs}); !errors.Is(err, ErrUnfinishedMerge) {
+		t.Errorf("what was left: %v", err)
+	}
+	if _, err := Merge(t.Context(), "out", inputs, MergeOptions{fs: fs}); err != nil {
+		t.Errorf("the next merge: %v", err)
+	}
+}
+
 // TestMergeInputLock: an input without a lock file has none afterwards.
 func TestMergeInputLock(t *testing.T) {
 	fs := vfs.NewMem()

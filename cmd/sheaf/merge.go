@@ -96,7 +96,11 @@ func (a *app) merge(ctx context.Context, out string, inputs []store.MergeInput, 
 	stats, err := store.Merge(ctx, out, inputs, opts)
 	bar.end()
 	if errors.Is(err, context.Canceled) {
-		return r, &interruptedError{"nothing was made, the stores to be merged are as they were", err}
+		kept := "nothing was made, the stores to be merged are as they were"
+		if errors.Is(err, store.ErrUnfinishedMerge) {
+			kept = fmt.Sprintf("what is in %s could not be removed; remove it, or merge into it again: %v", out, err)
+		}
+		return r, &interruptedError{kept, err}
 	}
 	if err != nil {
 		return r, err
