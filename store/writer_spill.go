@@ -104,7 +104,7 @@ func (w *Writer) bounds() [][]byte {
 		}
 	}
 	slices.SortFunc(firsts, bytes.Compare)
-	n := max(1, len(firsts)*rangeBytes/int(bytesIn+1)) // tables to a range
+	n := tablesToRange(len(firsts), bytesIn)
 	out := [][]byte{postingsLower}
 	for i := n; i < len(firsts); i += n {
 		prefix, _, _ := splitTerm(nil, nil, firsts[i])
@@ -113,4 +113,12 @@ func (w *Writer) bounds() [][]byte {
 		}
 	}
 	return append(out, postingsUpper)
+}
+
+// tablesToRange returns how many of so many tables, which have bytesIn together, come
+// to about rangeBytes: at least 1, at most tables, or 1 when there are none.
+func tablesToRange(tables int, bytesIn uint64) int {
+	// In 64 bits, also where an int has 32.
+	n := uint64(tables) * rangeBytes / (bytesIn + 1)
+	return int(max(1, min(n, uint64(tables))))
 }
