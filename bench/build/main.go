@@ -168,12 +168,18 @@ func bar(name string, r result, done map[string]result, o options) string {
 		return say(r.perSecond() >= 12, "at least 12 million/s") + "; " + memory + "; " + say(r.Amp <= ampLimit(r), "amp at most %.1f", ampLimit(r))
 	case "index":
 		x := done["extract"].Seconds
+		if x == 0 {
+			return "" // it was not run
+		}
 		return say(r.Seconds <= 2*x, "at most twice extract, it is %.2f", r.Seconds/x)
 	case "compact":
 		return say(r.perSecond() >= 50, "at least 50 million/s") + "; " +
 			say(8*float64(r.Bytes)/float64(r.Postings) <= 5.9, "at most 5.9 bits")
 	case "zipf1b":
 		x := done["zipf100m"]
+		if x.Postings == 0 || r.Postings == 0 {
+			return "" // there is nothing to compare with
+		}
 		ratio := r.Seconds / float64(r.Postings) / (x.Seconds / float64(x.Postings))
 		return say(ratio <= 1.2, "time a posting at most 1.2 of zipf100m, it is %.2f", ratio) + "; " + memory
 	}

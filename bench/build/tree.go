@@ -45,8 +45,11 @@ func fetchLinux(dir string) error {
 		return err
 	}
 	debs, err := filepath.Glob(filepath.Join(dir, linuxPackage+"_*.deb"))
-	if err != nil || len(debs) == 0 {
-		return fmt.Errorf("apt-get left no package, %w", err)
+	if err != nil {
+		return err
+	}
+	if len(debs) == 0 {
+		return fmt.Errorf("apt-get left no package in %s", dir)
 	}
 	if err := in("dpkg-deb", "-x", debs[0], "deb"); err != nil {
 		return err
