@@ -30,7 +30,7 @@ var (
 	ErrClosed = errors.New("store: closed")
 	// ErrReadOnly: the store was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("store: opened read-only")
-	// ErrBusy: Close was called while snapshots or iterators were open.
+	// ErrBusy: Close was called while snapshots, iterators or Writers were open.
 	ErrBusy = errors.New("store: still in use")
 	// ErrTerm: a term is empty or longer than MaxTermLen.
 	ErrTerm = errors.New("store: term is empty or too long")

@@ -52,7 +52,7 @@ type kv interface {
 	close() error
 }
 
-// A kvWatcher is told of each change of keys, by apply and by replacing ranges:
+// A kvWatcher is told of each change of keys, by apply, ingest and replacing ranges:
 // what is visible between the calls of beginChange and endChange may be the state
 // before or that after it. Changes may overlap.
 type kvWatcher interface {

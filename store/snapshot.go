@@ -95,7 +95,8 @@ func (s *Store) pinned(v kvView, d *deletions, gen, state uint64) *Snapshot {
 func (sn *Snapshot) unpin() error { return sn.view.close() }
 
 // Generation returns the number of the last commit that the snapshot sees; 0
-// before the first.
+// before the first. While a Writer.Finish runs, two snapshots of one number may
+// differ: what it adds comes with a number that others have seen already.
 func (sn *Snapshot) Generation() uint64 { return sn.generation }
 
 // Close closes the snapshot. When iterators are still open, it returns an

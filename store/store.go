@@ -25,8 +25,8 @@ type Store struct {
 	terms *termCache
 
 	// commitMu orders commits: under it a batch gets its generation and becomes
-	// visible. It guards writing of generation and deletions, and watches.
-	// Snapshots do without it; see pin.
+	// visible. It guards writing of generation and deletions, watches, and
+	// finishing. Snapshots do without it; see pin.
 	commitMu   sync.Mutex
 	generation atomic.Uint64             // of the last commit
 	deletions  atomic.Pointer[deletions] // of all generations, also of one being committed
@@ -285,7 +285,7 @@ func (s *Store) Close() error {
 	}
 	if s.open > 0 {
 		defer s.lifeMu.Unlock()
-		return fmt.Errorf("%w: %d snapshots or iterators are open", ErrBusy, s.open)
+		return fmt.Errorf("%w: %d snapshots, iterators or Writers are open", ErrBusy, s.open)
 	}
 	s.closed = true
 	s.lifeMu.Unlock()
