@@ -218,18 +218,34 @@ func (b *background) round(ctx context.Context) (bytes uint64, err error) {
 	return bytes, err
 }
 
-// pin takes the snapshot that a round works on. Nobody waits for us while a Writer
-// keeps us waiting.
+// pin takes the snapshot that a round works on.
 func (b *background) pin(ctx context.Context) (*Snapshot, error) {
+	defer b.blockWhileFinishing()()
+	return b.st.pinSettled(ctx)
+}
+
+// blockWhileFinishing lets nobody wait for us until undo, if a Writer is finishing
+// and so keeps us waiting.
+func (b *background) blockWhileFinishing() (undo func()) {
 	s := b.st
 	s.commitMu.Lock()
 	finishing := s.finishing != nil
 	s.commitMu.Unlock()
-	if finishing {
-		b.block(true)
-		defer b.block(false)
+	if !finishing {
+		return func() {}
 	}
-	return s.pinSettled(ctx)
+	b.block(true)
+	return func() { b.block(false) }
+}
+
+// awaitSettled waits until no Writer is finishing, and lets nobody wait for us.
+func (b *background) awaitSettled(ctx context.Context) error {
+	defer b.blockWhileFinishing()()
+	if err := b.st.lockSettled(ctx); err != nil {
+		return err
+	}
+	b.st.commitMu.Unlock()
+	return nil
 }
 
 // compactHot compacts hot terms.
@@ -251,10 +267,12 @@ func (b *background) compact(prefix []byte) error {
 	if _, done := b.done[string(prefix)]; done {
 		return nil // the snapshot shows the term as it was before
 	}
+	before := len(b.tc.changes.ops)
 	res, err := b.tc.compact(prefix)
 	switch {
 	case errors.Is(err, errTooLarge):
 		b.large = append(b.large, cloneBytes(prefix))
+		b.done[string(prefix)] = struct{}{} // at the end of the round, and once
 		return nil
 	case err != nil && isDamage(err):
 		b.noteDamage(prefix, err)
@@ -263,7 +281,9 @@ func (b *background) compact(prefix []byte) error {
 		return err
 	}
 	b.done[string(prefix)] = struct{}{}
-	b.open = append(b.open, roundTerm{cloneBytes(prefix), res.groups})
+	if len(b.tc.changes.ops) > before {
+		b.open = append(b.open, roundTerm{cloneBytes(prefix), res.groups})
+	}
 	if res.more {
 		b.more = append(b.more, cloneBytes(prefix))
 		b.spoil(func(j *rangeJob) { j.incomplete = true })
@@ -301,6 +321,9 @@ func (b *background) flush(failed error) error {
 	}
 	groups := 0
 	for _, t := range b.open {
+		if t.groups == 0 {
+			continue // a sweep came for level 1: heat is of groups that it has not seen
+		}
 		groups += t.groups
 		slot := heatSlot(t.prefix)
 		switch left := b.heat.drop(slot, t.groups); {
@@ -323,6 +346,9 @@ func (b *background) flush(failed error) error {
 // rewriteLarge compacts a term through tables, which takes no memory for its
 // length. Commits to the term may make it start again, and in the end wait for it.
 func (b *background) rewriteLarge(ctx context.Context, prefix []byte) error {
+	if err := b.awaitSettled(ctx); err != nil {
+		return err
+	}
 	c := compactor{st: b.st, ctx: ctx}
 	if err := c.rewrite(ctx, &shard{lower: prefix, upper: appendTermEnd(nil, prefix)}); err != nil {
 		return err

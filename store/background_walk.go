@@ -118,7 +118,8 @@ func (b *background) walkPiece(ctx context.Context, sn *Snapshot, w *keyWalk) er
 // eachTerm calls f for the sound terms from *pos on, at most pieceTerms of all, and
 // moves *pos behind them. It returns errPieceEnd when there may be more.
 func (b *background) eachTerm(ctx context.Context, sn *Snapshot, pos *[]byte, upper []byte, f func(prefix []byte, keys *termKeys) error) error {
-	cur, err := sn.view.cursor(*pos, upper)
+	lower := *pos
+	cur, err := sn.view.cursor(lower, upper)
 	if err != nil {
 		return err
 	}
@@ -128,12 +129,17 @@ func (b *background) eachTerm(ctx context.Context, sn *Snapshot, pos *[]byte, up
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		end := endOfDamaged(prefix)
+		if re := (*RangeError)(nil); errors.As(err, &re) {
+			re = re.within(lower, upper) // it may begin before this piece
+			prefix, end, err = re.lower, re.upper, re
+		}
 		if err != nil {
 			b.noteDamage(prefix, err)
 		} else if err := f(prefix, &keys); err != nil {
 			return err
 		}
-		*pos = endOfDamaged(prefix)
+		*pos = end
 		if terms++; terms >= b.lim.pieceTerms {
 			return errPieceEnd
 		}
@@ -203,7 +209,9 @@ func (b *background) jobPiece(ctx context.Context, sn *Snapshot, j *rangeJob) er
 	if j.sweep > 0 {
 		b.stats.sweeps++
 		if j.incomplete {
-			b.since.deletions += b.lim.deletions.Generations // walk again
+			// Walk again, also when nothing is committed any more.
+			b.since.commits++
+			b.since.deletions += b.lim.deletions.Generations
 		}
 	}
 	return nil
