@@ -472,3 +472,28 @@ func (f *failingKV) apply(w kvWrites, sync bool) (func() error, error) {
 	}
 	return f.kv.apply(w, sync)
 }
+
+// TestBackgroundWriters writes one term with Writers alone, one group each.
+func TestBackgroundWriters(t *testing.T) {
+	const start, n = 8, 40
+	st := openMemOpts(t, Options{background: never(start, 2*start)})
+	for i := range uint32(n) {
+		w := newWriter(t, st, WriterOptions{Workers: 1}, 0)
+		if err := w.Add([]byte("x"), i); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Finish(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settle(t, st)
+	if got := groups(t, st, "x"); got >= start {
+		t.Errorf("%d groups after %d Writers, compaction is to begin at %d", got, n, start)
+	}
+	if m := st.Metrics(); m.CompactedGroups == 0 || m.CompactionWalks == 0 {
+		t.Errorf("%d groups were compacted, %d walks", m.CompactedGroups, m.CompactionWalks)
+	}
+	if got := postings(t, snapshot(t, st), "x"); len(got) != n {
+		t.Errorf("%d docs, want %d", len(got), n)
+	}
+}

@@ -50,13 +50,29 @@ func (b *background) noteCommit(e *encoded) {
 	for _, i := range b.heat.add(nil, e.heat, b.lim.start) {
 		b.enqueue(e.prefix(i))
 	}
-	b.mu.Lock()
-	b.since.commits++
-	b.since.groups += uint64(len(e.heat))
+	d := sinceWalk{commits: 1, groups: uint64(len(e.heat))}
 	if e.deleted != nil {
-		b.since.deletedDocs += e.deleted.docs.GetCardinality()
-		b.since.deletions++
+		d.deletions, d.deletedDocs = 1, e.deleted.docs.GetCardinality()
 	}
+	b.count(d)
+}
+
+// noteGroup counts a group of level 0 that a Writer is about to put in. It copies
+// prefix.
+func (b *background) noteGroup(prefix []byte) {
+	one := [1]termHeat{{heatSlot(prefix), 1}}
+	if len(b.heat.add(nil, one[:], b.lim.start)) > 0 {
+		b.enqueue(prefix) // compacted when the Writer has finished; see pin
+	}
+}
+
+// count adds what was committed, and begins a walk when that is due.
+func (b *background) count(d sinceWalk) {
+	b.mu.Lock()
+	b.since.commits += d.commits
+	b.since.groups += d.groups
+	b.since.deletions += d.deletions
+	b.since.deletedDocs += d.deletedDocs
 	due := b.walkDue()
 	b.mu.Unlock()
 	if due {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/sheafdb/sheaf/iterator"
 )
@@ -85,6 +86,8 @@ type finisher struct {
 	meter meter
 	sn    *Snapshot // of the generation, without what is being added
 	parts []*level1Writer
+
+	groups atomic.Uint64 // of level 0
 }
 
 func (f *finisher) discard() (err error) {
@@ -137,6 +140,9 @@ func (f *finisher) run() error {
 	}
 	// Not to be interrupted: it is quick, and half-known outcomes are bad.
 	err = s.kv.ingest(context.WithoutCancel(f.ctx), tables)
+	if err == nil && s.bg != nil {
+		s.bg.count(sinceWalk{commits: 1, groups: f.groups.Load()})
+	}
 	s.commitMu.Unlock()
 	return err
 }
@@ -224,6 +230,10 @@ func (f *finisher) part(ctx context.Context, i int, walk func(addTerm) error) er
 		case err != nil:
 			return errors.Join(err, it.Close())
 		case known:
+			f.groups.Add(1)
+			if bg := f.w.st.bg; bg != nil {
+				bg.noteGroup(prefix)
+			}
 			return out.encodeLevel0(ctx, prefix, it)
 		}
 		return out.encode(ctx, prefix, it)

@@ -70,7 +70,7 @@ func TestWriterModel(t *testing.T) {
 	for seed := range rounds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 21))
-			st := openMemOpts(t, Options{MemTableSize: 256 << 10, shardBytes: 16 << 10})
+			st := openMemOpts(t, Options{MemTableSize: 256 << 10, shardBytes: 16 << 10, background: eager(rng)})
 			universe := testUniverse()
 			m := model{}
 			for range 3 {
