@@ -82,12 +82,21 @@ func ReadSum(src []byte) (Info, uint32, error) {
 	if err != nil {
 		return info, 0, err
 	}
+	sum, err := readChecksum(src)
+	if err != nil {
+		return info, 0, err
+	}
+	return info, sum, nil
+}
+
+// readChecksum checks the checksum of a segment, whose head was read, and returns it.
+func readChecksum(src []byte) (uint32, error) {
 	at := len(src) - checksumLen
 	sum := binary.LittleEndian.Uint32(src[at:])
 	if checksum(src[:at]) != sum {
-		return info, 0, corrupt(at, "checksum does not match")
+		return 0, corrupt(at, "checksum does not match")
 	}
-	return info, sum, nil
+	return sum, nil
 }
 
 // parseHead reads the head and returns where the table begins. A nil error

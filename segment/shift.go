@@ -45,23 +45,22 @@ func (s *Shifter) Append(dst, src []byte, delta uint32) ([]byte, error) {
 	if err := s.r.Reset(src); err != nil {
 		return dst, err
 	}
-	info, _, err := ReadSum(src)
-	if err != nil {
+	if _, err := readChecksum(src); err != nil {
 		return dst, err
 	}
+	info := s.r.info
 	if delta > math.MaxUint32-info.Last {
 		return dst, fmt.Errorf("%w: %d and %d", ErrOverflow, info.Last, delta)
 	}
 	at := len(dst)
-	_, table, err := parseHead(src)
-	if err != nil {
-		return dst, err
-	}
 	dst = appendHead(dst, info.Kind, info.Count, info.First+delta, info.Last+delta, info.Blocks)
 	if delta%64 == 0 || !s.hasBitset() {
-		dst = append(dst, src[table:len(src)-checksumLen]...)
-	} else if dst, err = s.appendBlocks(dst, delta); err != nil {
-		return dst[:at], err
+		dst = append(dst, src[s.r.tableAt:len(src)-checksumLen]...)
+	} else {
+		var err error
+		if dst, err = s.appendBlocks(dst, delta); err != nil {
+			return dst[:at], err
+		}
 	}
 	if len(dst)-at+checksumLen > MaxLen {
 		return dst[:at], ErrShift

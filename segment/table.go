@@ -9,6 +9,8 @@ type table struct {
 	lasts []uint32 // last doc of each block
 	ends  []uint32 // offset behind each block
 	start uint32   // offset of the first block
+	// tableAt is the offset of the block table.
+	tableAt uint32
 }
 
 // parse checks the head and the block table of src, in the memory that t has. On
@@ -20,7 +22,7 @@ func (t *table) parse(src []byte, dec *blockcodec.Decoder) error {
 		err = t.parseBlocks(src, info, off, dec)
 	}
 	if err == nil {
-		t.src, t.info = src, info
+		t.src, t.info, t.tableAt = src, info, uint32(off)
 	}
 	return err
 }
@@ -78,9 +80,6 @@ func Parse(src []byte) (*Segment, error) {
 	}
 	return s, nil
 }
-
-// Info returns the head of the segment.
-func (s *Segment) Info() Info { return s.info }
 
 // MemBytes returns about how much memory the segment takes, in bytes.
 func (s *Segment) MemBytes() int { return cap(s.src) + 4*cap(s.lasts) + 4*cap(s.ends) + 160 }
