@@ -1,8 +1,6 @@
 package compaction
 
 import (
-	"math"
-
 	"github.com/sheafdb/sheaf/iterator"
 	"github.com/sheafdb/sheaf/segment"
 )
@@ -15,15 +13,7 @@ func Shift(it iterator.Iterator, delta uint32) iterator.Iterator {
 	if delta == 0 {
 		return it
 	}
-	return &shifted{BlockIterator: iterator.Blocks(it), delta: delta, len: lenOf(it)}
-}
-
-// lenOf returns an upper bound of the docs of it.
-func lenOf(it iterator.Iterator) uint64 {
-	if s, ok := it.(iterator.Sized); ok {
-		return s.Len()
-	}
-	return math.MaxUint32 + 1
+	return &shifted{BlockIterator: iterator.Blocks(it), delta: delta, len: iterator.UpperBound(it)}
 }
 
 type shifted struct {

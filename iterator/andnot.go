@@ -16,7 +16,7 @@ func AndNot(a, b Iterator) Iterator {
 	}
 	op := &andNot{mem: newScratch()}
 	if a != nil {
-		op.len = upperBound(a)
+		op.len = UpperBound(a)
 	}
 	if it, ok := b.(*setIterator); ok && !it.placed && !it.over {
 		op.set = it.set

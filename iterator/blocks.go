@@ -24,7 +24,7 @@ type batched struct {
 }
 
 // Len implements Sized.
-func (it *batched) Len() uint64 { return upperBound(it.Iterator) }
+func (it *batched) Len() uint64 { return UpperBound(it.Iterator) }
 
 // Next implements Iterator.
 func (it *batched) Next() bool {

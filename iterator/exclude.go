@@ -16,7 +16,7 @@ func Exclude(it Iterator, bm *Bitmap) Iterator {
 	case bm == nil || bm.IsEmpty():
 		return it
 	}
-	op := &andNot{mem: newScratch(), len: upperBound(it), lookup: &lookup{bm: bm}}
+	op := &andNot{mem: newScratch(), len: UpperBound(it), lookup: &lookup{bm: bm}}
 	op.lookup.next.Initialize(bm)
 	op.a.it, op.b.it = Blocks(it), Blocks(nil)
 	op.walker.from = op

@@ -29,7 +29,7 @@ func newInputs(its []Iterator) []input {
 	ins := make([]input, len(its))
 	for i, it := range its {
 		ins[i].it = Blocks(it)
-		ins[i].size = upperBound(ins[i].it)
+		ins[i].size = UpperBound(ins[i].it)
 	}
 	return ins
 }

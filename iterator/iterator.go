@@ -111,8 +111,9 @@ type BlockIterator interface {
 // of any list.
 const maxLen = 1 << 32
 
-// upperBound returns an upper bound of the number of docs of it.
-func upperBound(it Iterator) uint64 {
+// UpperBound returns an upper bound of the number of docs of it, at most 2^32: its
+// Len where it is Sized, else 2^32. Like Len it is of the whole list, moved or not.
+func UpperBound(it Iterator) uint64 {
 	if s, ok := it.(Sized); ok {
 		return min(s.Len(), maxLen)
 	}

@@ -187,8 +187,7 @@ func (b *shardBuilder) term(prefix []byte, keys *termKeys, read kvCursor) error 
 			err = b.endTerm()
 		}
 	} else {
-		t := openedTerm{keys: *keys, verify: true,
-			src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
+		t := openedThrough(read, prefix, *keys, true)
 		err = b.encode(b.ctx, prefix, t.merged(b.sn.deletions))
 	}
 	if b.pending.held && isDamage(err) {

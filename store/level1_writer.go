@@ -279,8 +279,7 @@ func soleGeneration(keys *termKeys, level0 bool) (uint64, bool) {
 
 // readSum reads the docs of a term to their end.
 func readSum(keys termKeys, prefix []byte, read kvCursor) (compaction.Sum, error) {
-	t := openedTerm{keys: keys, src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
-	return compaction.SumOf(t.merged(&deletions{}))
+	return compaction.SumOf(openedThrough(read, prefix, keys, false).merged(&deletions{}))
 }
 
 // readCopied is readSum for a term with segments that were copied: it compares

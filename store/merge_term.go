@@ -124,8 +124,7 @@ func (s *shardMerger) list(w *inputWalk) iterator.Iterator {
 	if w.settled() && w.keys.inline() {
 		it = iterator.FromSlice(slices.Clone(s.inline(w)))
 	} else {
-		t := openedTerm{keys: *w.keys, verify: true,
-			src: termSource{cursor: borrowed{w.read}, prefix: w.prefix, refs: 1}}
+		t := openedThrough(w.read, w.prefix, *w.keys, true)
 		it = compaction.Shift(t.merged(w.in.sn.deletions), w.in.base)
 	}
 	return &inputList{iterator.Blocks(it), w.in}
@@ -139,12 +138,7 @@ type inputList struct {
 
 func (l *inputList) Err() error { return l.in.err(l.BlockIterator.Err()) }
 
-func (l *inputList) Len() uint64 {
-	if s, ok := l.BlockIterator.(iterator.Sized); ok {
-		return s.Len()
-	}
-	return maxDocs
-}
+func (l *inputList) Len() uint64 { return iterator.UpperBound(l.BlockIterator) }
 
 // copyTerm writes the segments of level 1 of the term that w is on, which are its
 // whole list: undecoded, but for short ones.

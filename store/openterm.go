@@ -18,6 +18,13 @@ type openedTerm struct {
 	only   chain      // memory of the chain of level 1
 }
 
+// openedThrough returns a term with its keys as they were loaded, to be read through
+// a cursor that somebody else closes, after what is made of it.
+func openedThrough(cursor kvCursor, prefix []byte, keys termKeys, verify bool) *openedTerm {
+	return &openedTerm{keys: keys, verify: verify,
+		src: termSource{cursor: borrowed{cursor}, prefix: prefix, refs: 1}}
+}
+
 func (t *openedTerm) close() error { return t.src.release() }
 
 // merged returns the visible docs. Closing it closes the cursor.

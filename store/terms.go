@@ -124,8 +124,7 @@ func (t *TermIterator) open() (iterator.Iterator, error) {
 		}
 		t.read = c
 	}
-	v := openedTerm{keys: t.keys, src: termSource{cursor: borrowed{t.read}, prefix: t.prefix, refs: 1}}
-	return v.merged(t.sn.deletions), nil
+	return openedThrough(t.read, t.prefix, t.keys, false).merged(t.sn.deletions), nil
 }
 
 // Term returns the current term, nil when there is none. It is valid for good:

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/sheafdb/sheaf/internal/arena"
 )
@@ -80,7 +79,7 @@ func (s *Store) NewWriter(opts WriterOptions) (*Writer, error) {
 		opts.Memory = DefaultWriterMemory
 	}
 	if opts.Workers == 0 {
-		opts.Workers = min(maxCompactors, runtime.GOMAXPROCS(0))
+		opts.Workers = compactors()
 	}
 	if opts.Memory < minWriterMemory || opts.Memory > maxWriterMemory || opts.Workers < 0 {
 		return nil, fmt.Errorf("store: writer: Memory %d is not between %d and %d, or Workers %d is negative",

@@ -197,8 +197,7 @@ func (f *finisher) fromRuns() error {
 				if err != nil {
 					return err
 				}
-				t := openedTerm{keys: keys, verify: true,
-					src: termSource{cursor: borrowed{read}, prefix: prefix, refs: 1}}
+				t := openedThrough(read, prefix, keys, true)
 				if err := add(prefix, t.merged(&deletions{})); err != nil {
 					return err
 				}
