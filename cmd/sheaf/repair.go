@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sheafdb/sheaf/internal/textform"
 	"github.com/sheafdb/sheaf/store"
 )
 
@@ -112,14 +111,8 @@ func repairEnd(rep store.RepairReport) string {
 
 func (a *app) printLoss(l store.Loss, asJSON bool) error {
 	if asJSON {
-		out := lossJSON{File: l.File, Tombstones: l.Tombstones, Count: l.Count, Error: oneLine(l.Err.Error())}
-		if l.Term != nil {
-			text := textform.Escape(l.Term)
-			out.Term = &text
-		}
-		if l.Range != nil {
-			out.Range = newRangeJSON(l.Range)
-		}
+		out := lossJSON{File: l.File, Term: escaped(l.Term), Range: newRangeJSON(l.Range),
+			Tombstones: l.Tombstones, Count: l.Count, Error: oneLine(l.Err.Error())}
 		if l.Key != nil {
 			out.Key = fmt.Sprintf("%x", l.Key)
 		}
@@ -138,15 +131,7 @@ func lossPlace(l store.Loss) string {
 	if l.File != "" {
 		parts = append(parts, "file "+oneLine(l.File))
 	}
-	if l.Term != nil {
-		parts = append(parts, "term "+textform.Escape(l.Term))
-	}
-	if l.Range != nil {
-		parts = append(parts, rangePlace(l.Range))
-	}
-	if l.Key != nil {
-		parts = append(parts, fmt.Sprintf("key %x", l.Key))
-	}
+	parts = termPlace(parts, l.Term, l.Range, l.Key)
 	if l.HasDocs {
 		parts = append(parts, fmt.Sprintf("docs %d to %d", l.FirstDoc, l.LastDoc))
 	}

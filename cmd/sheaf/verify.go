@@ -28,18 +28,36 @@ type rangeJSON struct {
 	To   *string `json:"to,omitempty"` // not included
 }
 
+// newRangeJSON returns nil for nil.
 func newRangeJSON(r *store.RangeError) *rangeJSON {
-	var out rangeJSON
-	for _, end := range []struct {
-		term []byte
-		text **string
-	}{{r.From, &out.From}, {r.To, &out.To}} {
-		if end.term != nil {
-			text := textform.Escape(end.term)
-			*end.text = &text
-		}
+	if r == nil {
+		return nil
 	}
-	return &out
+	return &rangeJSON{From: escaped(r.From), To: escaped(r.To)}
+}
+
+// escaped returns a term as text; nil when it is nil.
+func escaped(term []byte) *string {
+	if term == nil {
+		return nil
+	}
+	text := textform.Escape(term)
+	return &text
+}
+
+// termPlace appends in words which term, range of terms and key something is about,
+// as far as they are not nil.
+func termPlace(parts []string, term []byte, r *store.RangeError, key []byte) []string {
+	if term != nil {
+		parts = append(parts, "term "+textform.Escape(term))
+	}
+	if r != nil {
+		parts = append(parts, rangePlace(r))
+	}
+	if key != nil {
+		parts = append(parts, fmt.Sprintf("key %x", key))
+	}
+	return parts
 }
 
 // rangePlace is a range of terms in words.
@@ -136,14 +154,7 @@ func (a *app) printFault(f store.Fault, asJSON bool) error {
 		_, err := fmt.Fprintf(a.stdout, "fault: %s%s\n", faultPlace(f), oneLine(f.Err.Error()))
 		return err
 	}
-	out := faultJSON{Error: oneLine(f.Err.Error())}
-	if f.Term != nil {
-		text := textform.Escape(f.Term)
-		out.Term = &text
-	}
-	if f.Range != nil {
-		out.Range = newRangeJSON(f.Range)
-	}
+	out := faultJSON{Term: escaped(f.Term), Range: newRangeJSON(f.Range), Error: oneLine(f.Err.Error())}
 	if f.Key != nil {
 		out.Key = fmt.Sprintf("%x", f.Key)
 	}
@@ -158,16 +169,7 @@ func (a *app) printFault(f store.Fault, asJSON bool) error {
 
 // faultPlace returns where a fault is, as far as it is known, with ": " after it.
 func faultPlace(f store.Fault) string {
-	var parts []string
-	if f.Term != nil {
-		parts = append(parts, "term "+textform.Escape(f.Term))
-	}
-	if f.Range != nil {
-		parts = append(parts, rangePlace(f.Range))
-	}
-	if f.Key != nil {
-		parts = append(parts, fmt.Sprintf("key %x", f.Key))
-	}
+	parts := termPlace(nil, f.Term, f.Range, f.Key)
 	if f.Block >= 0 {
 		parts = append(parts, fmt.Sprintf("block %d", f.Block))
 	}
