@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
+	"github.com/sheafdb/sheaf/bench/measure"
 	"github.com/sheafdb/sheaf/internal/codesearch"
 	"github.com/sheafdb/sheaf/store"
 )
@@ -126,22 +126,9 @@ func withStore(o options, name string, r *result, f func(st *store.Store) error)
 	if err := errors.Join(f(st), st.Close()); err != nil {
 		return err
 	}
-	r.Bytes, err = dirBytes(dir)
+	size, err := measure.DirBytes(dir)
+	r.Bytes = uint64(size)
 	return err
-}
-
-func dirBytes(dir string) (n uint64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			n += uint64(info.Size())
-		}
-		return err
-	})
-	return n, err
 }
 
 // build builds a store from the postings, one Add each, in the order of docs.

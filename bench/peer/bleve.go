@@ -16,6 +16,7 @@ import (
 	index "github.com/blevesearch/bleve_index_api"
 
 	"github.com/sheafdb/sheaf/bench/corpus"
+	"github.com/sheafdb/sheaf/bench/measure"
 )
 
 // field is the only field of the documents. Its values are the terms as they are.
@@ -218,7 +219,7 @@ func (p *bleveIndex) Docs(dst []uint32, q Query) ([]uint32, error) {
 }
 
 func (p *bleveIndex) Size() (s Size, err error) {
-	s.Disk, err = dirSize(p.dir)
+	s.Disk, err = measure.DirBytes(p.dir)
 	s.Records = s.Disk
 	return s, err
 }

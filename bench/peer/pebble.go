@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 
 	"github.com/sheafdb/sheaf/bench/corpus"
+	"github.com/sheafdb/sheaf/bench/measure"
 )
 
 // quiet drops what Pebble logs.
@@ -89,23 +88,8 @@ func (p *pebbleValues) size() (s Size, err error) {
 	if err := it.Close(); err != nil {
 		return s, err
 	}
-	s.Disk, err = dirSize(p.dir)
+	s.Disk, err = measure.DirBytes(p.dir)
 	return s, err
 }
 
 func (p *pebbleValues) close() error { return p.db.Close() }
-
-// dirSize returns the bytes of all files in a directory.
-func dirSize(dir string) (n int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
-			n += info.Size()
-		}
-		return err
-	})
-	return n, err
-}

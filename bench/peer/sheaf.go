@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/sheafdb/sheaf/bench/corpus"
+	"github.com/sheafdb/sheaf/bench/measure"
 	"github.com/sheafdb/sheaf/iterator"
 	"github.com/sheafdb/sheaf/store"
 )
@@ -184,7 +185,7 @@ func (p *sheaf) Size() (Size, error) {
 	if err != nil {
 		return Size{}, err
 	}
-	disk, err := dirSize(p.dir)
+	disk, err := measure.DirBytes(p.dir)
 	return Size{Records: int64(stats.KeyBytes + stats.ValueBytes), Disk: disk}, err
 }
 
