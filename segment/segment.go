@@ -22,7 +22,7 @@ const (
 	// TargetLen is the length in bytes at which a segment is cut: long enough
 	// that keys and heads weigh nothing, short enough that a cold seek reads
 	// little.
-	TargetLen = 32 << 10
+	TargetLen = 16 << 10
 	// MaxLen is the length in bytes that no segment passes. Longer values are
 	// refused as corrupt.
 	MaxLen = 256 << 10
