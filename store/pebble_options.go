@@ -46,7 +46,7 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 	po.Experimental.SpanPolicyFunc = cutSpaces
 	for i := range po.Levels {
 		po.Levels[i] = pebble.LevelOptions{
-			BlockSize:      16 << 10, // what a look-up unpacks that finds no block cached
+			BlockSize:      16 << 10,  // what a look-up unpacks that finds no block cached
 			IndexBlockSize: 256 << 10, // one level of index
 			FilterPolicy:   bloom.FilterPolicy(10),
 			Compression:    func() *sstable.CompressionProfile { return compression },
