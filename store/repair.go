@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -82,6 +83,15 @@ func Repair(ctx context.Context, dir string, opts *Options, how RepairOptions) (
 	var o Options
 	if opts != nil {
 		o = *opts
+	}
+	if o.fs == nil {
+		// What is renamed must have a name, and be the store, not a link to it.
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
 	}
 	if err := o.prepare(); err != nil {
 		return RepairReport{}, err

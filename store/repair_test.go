@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -346,5 +348,48 @@ func TestRepairEmptyList(t *testing.T) {
 	}
 	if n, err := iterator.Count(it); n != 0 || err != nil {
 		t.Errorf("%d docs, %v", n, err)
+	}
+}
+
+// TestRepairLinks repairs a store by a link to it, and from within.
+func TestRepairLinks(t *testing.T) {
+	parent, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, link := filepath.Join(parent, "db"), filepath.Join(parent, "link")
+	st, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, st, func(b *Batch) error { return b.Add([]byte("term"), 7) })
+	if err := errors.Join(st.Close(), os.Symlink(dir, link)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for i, name := range []string{link, "."} {
+		if err := os.WriteFile(filepath.Join(dir, stateName), []byte("garbage"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rep, err := Repair(t.Context(), name, nil, RepairOptions{})
+		if err != nil || rep.Terms != 1 || filepath.Dir(rep.Aside) != parent {
+			t.Fatalf("%s: %+v, %v", name, rep, err)
+		}
+		if target, err := os.Readlink(link); err != nil || target != dir {
+			t.Errorf("the link leads to %q, %v", target, err)
+		}
+		if i == 0 {
+			t.Chdir(dir) // what was the working directory has another name now
+		}
+	}
+	st, err = Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	sn := snapshot(t, st)
+	defer sn.Close()
+	if docs := postings(t, sn, "term"); len(docs) != 1 {
+		t.Errorf("docs %v", docs)
 	}
 }
