@@ -32,6 +32,11 @@ type pebbleKV struct {
 	applied  atomic.Uint64  // generation that was written last
 	staging  atomic.Uint64  // numbers the files in stageDir
 	watcher  kvWatcher      // nil: nobody
+
+	// swapMu is held to replace a range, and shared to make a view. Pebble puts the
+	// tables of an excise in place before it lets anybody see their keys: a view
+	// made between the two would have neither the old keys nor the new.
+	swapMu sync.RWMutex
 }
 
 // openPebble opens the Pebble database in dir, whose lock the caller holds and
@@ -250,7 +255,9 @@ func (c *pooledCursor) close() error {
 }
 
 func (e *pebbleKV) view() (kvView, error) {
+	e.swapMu.RLock()
 	pin, err := e.db.NewIter(&pebble.IterOptions{UseL6Filters: true})
+	e.swapMu.RUnlock()
 	if err != nil {
 		return nil, kvErr(err)
 	}

@@ -261,6 +261,8 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 		defer w.endChange()
 		w.changedRange(lower, upper)
 	}
+	t.e.swapMu.Lock()
+	defer t.e.swapMu.Unlock()
 	_, err := t.e.db.IngestAndExcise(ctx, t.paths, nil, nil, pebble.KeyRange{Start: lower, End: upper})
 	return t.e.placed(err)
 }
