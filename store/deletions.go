@@ -220,13 +220,14 @@ func (d *deletions) hiddenSet(gen uint64) *iterator.Set {
 	asked := h.asked
 	h.asked = true
 	d.mu.Unlock()
-	if asked {
-		h.once.Do(func() {
-			if set, err := iterator.NewSet(d.hidden(gen)); err == nil {
-				h.set = set
-			}
-		})
+	if !asked {
+		return nil // h.set may be being made by who asks second
 	}
+	h.once.Do(func() {
+		if set, err := iterator.NewSet(d.hidden(gen)); err == nil {
+			h.set = set
+		}
+	})
 	return h.set
 }
 
