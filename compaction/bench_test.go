@@ -93,7 +93,7 @@ func BenchmarkEncode(b *testing.B) {
 	for _, mean := range []uint32{1, 2, 8, 100, 1000} {
 		docs := benchDocs(n, mean)
 		segs := level1(b, docs)
-		fresh := level1(b, docs[n/2:n/2+2000])
+		fresh := level1(b, docs[n/2:n/2+2*segment.InlineMax]) // segments, not a header record
 		for _, c := range []struct {
 			name   string
 			level0 bool
