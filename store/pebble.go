@@ -33,10 +33,7 @@ type pebbleKV struct {
 	staging  atomic.Uint64  // numbers the files in stageDir
 	watcher  kvWatcher      // nil: nobody
 
-	// swapMu is held to replace a range, and shared to make a view. Pebble puts the
-	// tables of an excise in place before it lets anybody see their keys: a view
-	// made between the two would have neither the old keys nor the new.
-	swapMu sync.RWMutex
+	swapMu sync.RWMutex // held to replace a range; see newIter
 }
 
 // openPebble opens the Pebble database in dir, whose lock the caller holds and
@@ -254,12 +251,21 @@ func (c *pooledCursor) close() error {
 	return c.pebbleCursor.close()
 }
 
-func (e *pebbleKV) view() (kvView, error) {
+// newIter returns an iterator over the present state. It waits while a range is
+// being replaced: Pebble v2.1.7 puts the tables of an excise in place before it lets
+// anybody see their keys, and an iterator made between the two would have neither
+// the old keys nor the new.
+func (e *pebbleKV) newIter() (*pebble.Iterator, error) {
 	e.swapMu.RLock()
-	pin, err := e.db.NewIter(&pebble.IterOptions{UseL6Filters: true})
-	e.swapMu.RUnlock()
+	defer e.swapMu.RUnlock()
+	it, err := e.db.NewIter(&pebble.IterOptions{UseL6Filters: true})
+	return it, kvErr(err)
+}
+
+func (e *pebbleKV) view() (kvView, error) {
+	pin, err := e.newIter()
 	if err != nil {
-		return nil, kvErr(err)
+		return nil, err
 	}
 	return &pebbleView{pin: pin}, nil
 }

@@ -272,9 +272,9 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 // on; when that key cannot be read, v2.1.7 takes it for the end of the table, and
 // drops what is behind it in silence. The error is a *RangeError.
 func (e *pebbleKV) checkEdges(lower, upper []byte) error {
-	it, err := e.db.NewIter(nil)
+	it, err := e.newIter()
 	if err != nil {
-		return kvErr(err)
+		return err
 	}
 	for _, seek := range []func() bool{func() bool { return it.SeekLT(lower) }, func() bool { return it.SeekGE(upper) }} {
 		if !seek() && it.Error() != nil {

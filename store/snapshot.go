@@ -26,8 +26,9 @@ type Snapshot struct {
 	open   int // iterators
 }
 
-// Snapshot returns the present state. It must be closed. It does not wait for
-// commits or compaction.
+// Snapshot returns the present state. It must be closed. It waits for no commit, and
+// for compaction only while that puts a range of terms in place: some milliseconds,
+// longer when the disk is full.
 func (s *Store) Snapshot() (*Snapshot, error) {
 	if err := s.hold(); err != nil {
 		return nil, err
