@@ -75,7 +75,7 @@ func (p *termPlan) findHidden() error {
 // level1 returns the segments from the one with doc from to that which ends with
 // doc last, as one list of at most n docs.
 func (p *termPlan) level1(cursor kvCursor, from, last uint32, n uint64) *chain {
-	t := p.c.opened(p.prefix, cursor, termKeys{})
+	t := openedThrough(cursor, p.prefix, termKeys{}, true)
 	c := t.chain(append(cloneBytes(p.prefix), suffixLevel1), segment.Postings, last, n)
 	c.from, c.alone = from, true
 	return c

@@ -162,7 +162,7 @@ func (c *termCompactor) fold(prefix []byte) (generation uint64, err error) {
 // foldGroup adds the docs of one group. full: they do not fit.
 func (c *termCompactor) foldGroup(prefix []byte, g *keyGroup) (full bool, err error) {
 	hide := c.sn.deletions.hidden(g.generation)
-	t := c.opened(prefix, c.search, termKeys{groups: []keyGroup{*g}})
+	t := openedThrough(c.search, prefix, termKeys{groups: []keyGroup{*g}}, true)
 	c.read += g.bytes
 	blocks := iterator.Blocks(t.sources()[0].Postings)
 	var b iterator.Block
@@ -173,12 +173,6 @@ func (c *termCompactor) foldGroup(prefix []byte, g *keyGroup) (full bool, err er
 		}
 	}
 	return full, errors.Join(blocks.Err(), blocks.Close())
-}
-
-// opened returns some keys of the term, read through cursor.
-func (c *termCompactor) opened(prefix []byte, cursor kvCursor, keys termKeys) *openedTerm {
-	return &openedTerm{keys: keys, verify: true,
-		src: termSource{cursor: borrowed{cursor}, prefix: prefix, refs: 1}}
 }
 
 // dropLevel0 deletes the keys of level 0 up to a generation.

@@ -297,10 +297,20 @@ func (s *Store) apply(e *encoded, d Durability) error {
 	return wait()
 }
 
-func (s *Store) applyLocked(e *encoded, d Durability) (wait func() error, err error) {
+// nextGeneration returns the number of the next commit. It must be called under
+// commitMu.
+func (s *Store) nextGeneration() (uint64, error) {
 	gen := s.generation.Load() + 1
 	if gen == 0 {
-		return nil, fmt.Errorf("%w: no generations left", ErrBatchFull)
+		return 0, fmt.Errorf("%w: no generations left", ErrBatchFull)
+	}
+	return gen, nil
+}
+
+func (s *Store) applyLocked(e *encoded, d Durability) (wait func() error, err error) {
+	gen, err := s.nextGeneration()
+	if err != nil {
+		return nil, err
 	}
 	w := s.kv.newWrites(e.size())
 	if err := e.write(w, gen); err != nil {

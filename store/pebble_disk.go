@@ -1,10 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -223,26 +223,27 @@ func trimLogs(fsys vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	var logs []string
+	logs := map[uint64]string{} // by number
 	for _, name := range names {
-		if pebbleKind(name) == logFile {
-			logs = append(logs, fsys.PathJoin(dir, name))
+		if n, ok := fileNumber(name, "", logSuffix); ok {
+			logs[n] = name
 		}
 	}
 	if len(logs) == 0 {
 		return nil
 	}
-	slices.SortFunc(logs, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	last := logs[len(logs)-1]
-	tmp := fsys.PathJoin(dir, stageDir, fsys.PathBase(last)) // Open clears the stage
-	if err := vfs.Copy(fsys, last, tmp); err != nil {
+	last := slices.Max(slices.Collect(maps.Keys(logs)))
+	tmp := fsys.PathJoin(dir, stageDir, logs[last]) // Open clears the stage
+	if err := vfs.Copy(fsys, fsys.PathJoin(dir, logs[last]), tmp); err != nil {
 		return err
 	}
-	errs := []error{fsys.Rename(tmp, last)}
-	for _, name := range logs[:len(logs)-1] {
-		errs = append(errs, fsys.Remove(name))
+	err = fsys.Rename(tmp, fsys.PathJoin(dir, logs[last]))
+	for n, name := range logs {
+		if n != last {
+			err = errors.Join(err, fsys.Remove(fsys.PathJoin(dir, name)))
+		}
 	}
-	return errors.Join(append(errs, syncDir(fsys, dir))...)
+	return errors.Join(err, syncDir(fsys, dir))
 }
 
 // abandon makes sure that nothing writes to the files of a store that could not be

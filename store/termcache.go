@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -337,15 +339,8 @@ func (t *cachedTerm) find(doc uint32) (last uint32, known bool) {
 
 // search returns the index of the first span whose last doc is >= doc.
 func (t *cachedTerm) search(doc uint32) int {
-	lo, hi := 0, len(t.spans)
-	for lo < hi {
-		if mid := int(uint(lo+hi) / 2); t.spans[mid].last < doc {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	i, _ := slices.BinarySearchFunc(t.spans, doc, func(s segmentSpan, doc uint32) int { return cmp.Compare(s.last, doc) })
+	return i
 }
 
 // learn notes that docs from..last lead to the segment that ends with last.
@@ -363,7 +358,5 @@ func (t *cachedTerm) learn(from, last uint32) {
 	if uint64(len(t.spans)) >= t.keys.header.Segments {
 		return // of a damaged list
 	}
-	t.spans = append(t.spans, segmentSpan{})
-	copy(t.spans[i+1:], t.spans[i:])
-	t.spans[i] = segmentSpan{from, last}
+	t.spans = slices.Insert(t.spans, i, segmentSpan{from, last})
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // A Writer that finishes has a generation long before its postings are there. Who
@@ -56,9 +55,9 @@ func (s *Store) reserve(ctx context.Context) (*Snapshot, error) {
 }
 
 func (s *Store) reserveLocked() (*Snapshot, func() error, error) {
-	gen := s.generation.Load() + 1
-	if gen == 0 {
-		return nil, nil, fmt.Errorf("%w: no generations left", ErrBatchFull)
+	gen, err := s.nextGeneration()
+	if err != nil {
+		return nil, nil, err
 	}
 	w := s.kv.newWrites(0)
 	if err := w.set(keyGeneration, appendGeneration(nil, gen)); err != nil {
