@@ -76,15 +76,7 @@ func (a *app) restore(ctx context.Context, backup, db string, asJSON bool) error
 	}
 	bar := a.newProgress("verifying", true)
 	var printErr error
-	report, err := store.Restore(ctx, backup, db, store.VerifyOptions{
-		MaxFaults: 1, // they are printed as they come
-		Progress:  func(p store.Progress) { bar.set(int64(p.BytesDone), int64(p.BytesTotal)) },
-		OnFault: func(f store.Fault) {
-			if printErr == nil {
-				printErr = a.printFault(f, asJSON)
-			}
-		},
-	})
+	report, err := store.Restore(ctx, backup, db, a.verifyOptions(bar, asJSON, &printErr))
 	bar.end()
 	switch {
 	case report.FaultCount > 0:

@@ -1,23 +1,14 @@
 package main
 
 import (
-	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/sheafdb/sheaf/internal/textform"
 )
 
 // TestRepair repairs a store of which a list is damaged.
 func TestRepair(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	var line []byte
-	for i := range 150_000 {
-		line = textform.AppendDoc(line, rnd.Uint32(), i == 0)
-	}
-	db := loaded(t, "big"+string(line)+"\nsmall\t1 2 3\n")
-	mustSheaf(t, "", "compact", db)
+	db := bigAndSmall(t)
 	if out := mustSheaf(t, "", "repair", db); !strings.HasSuffix(out, ": 0 losses, nothing to repair\n") {
 		t.Errorf("a sound store: %q", out)
 	}

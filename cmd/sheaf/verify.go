@@ -112,18 +112,23 @@ changes the store. With --json every line is an object, the last one the count.`
 	return cmd
 }
 
+// verifyOptions has faults printed as they come, until printing fails.
+func (a *app) verifyOptions(bar *progress, asJSON bool, printErr *error) store.VerifyOptions {
+	return store.VerifyOptions{
+		MaxFaults: 1,
+		Progress:  func(p store.Progress) { bar.set(int64(p.BytesDone), int64(p.BytesTotal)) },
+		OnFault: func(f store.Fault) {
+			if *printErr == nil {
+				*printErr = a.printFault(f, asJSON)
+			}
+		},
+	}
+}
+
 func (a *app) verify(cmd *cobra.Command, st *store.Store, asJSON bool) error {
 	bar := a.newProgress("verifying", true)
 	var printErr error
-	report, err := st.Verify(cmd.Context(), store.VerifyOptions{
-		MaxFaults: 1, // they are printed as they come
-		Progress:  func(p store.Progress) { bar.set(int64(p.BytesDone), int64(p.BytesTotal)) },
-		OnFault: func(f store.Fault) {
-			if printErr == nil {
-				printErr = a.printFault(f, asJSON)
-			}
-		},
-	})
+	report, err := st.Verify(cmd.Context(), a.verifyOptions(bar, asJSON, &printErr))
 	bar.end()
 	if err != nil {
 		return err

@@ -74,15 +74,22 @@ func checkDamaged(t *testing.T, db string) (lines []string, asJSON string) {
 	return lines, j.out
 }
 
-// TestVerifyDamagedList: the damaged term is named, others can be read.
-func TestVerifyDamagedList(t *testing.T) {
+// bigAndSmall makes a compacted store of a list of 150,000 docs and one of three.
+func bigAndSmall(t *testing.T) (db string) {
+	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 1))
 	var line []byte
 	for i := range 150_000 {
 		line = textform.AppendDoc(line, rnd.Uint32(), i == 0)
 	}
-	db := loaded(t, "big"+string(line)+"\nsmall\t1 2 3\n")
+	db = loaded(t, "big"+string(line)+"\nsmall\t1 2 3\n")
 	mustSheaf(t, "", "compact", db)
+	return db
+}
+
+// TestVerifyDamagedList: the damaged term is named, others can be read.
+func TestVerifyDamagedList(t *testing.T) {
+	db := bigAndSmall(t)
 	flip(t, db, 100_000, 0.4, 10) // the list's table, not that of the meta records
 	lines, asJSON := checkDamaged(t, db)
 	if len(lines) < 2 || !strings.HasPrefix(lines[0], "fault: term big, key ") || !strings.Contains(asJSON, `"term":"big"`) {
