@@ -15,15 +15,7 @@ import (
 
 // shiftLists are lists up to most docs, all of them below 2^31.
 func shiftLists(rng *rand.Rand) map[string][]uint32 {
-	random := func(n int, first, most uint32) []uint32 {
-		docs := make([]uint32, n)
-		doc := first
-		for i := range docs {
-			docs[i] = doc
-			doc += 1 + rng.Uint32N(most)
-		}
-		return docs
-	}
+	random := func(n int, first, most uint32) []uint32 { return itertest.Ascending(rng, n, first, most) }
 	return map[string][]uint32{
 		"none":   nil,
 		"doc 0":  {0},

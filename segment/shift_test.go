@@ -9,21 +9,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sheafdb/sheaf/internal/itertest"
 	"github.com/sheafdb/sheaf/iterator"
 	"github.com/sheafdb/sheaf/segment"
 )
 
 // shiftShapes are lists of every block encoding, and mixtures.
 func shiftShapes(rng *rand.Rand) map[string][]uint32 {
-	random := func(n int, first, most uint32) []uint32 {
-		docs := make([]uint32, n)
-		doc := first
-		for i := range docs {
-			docs[i] = doc
-			doc += 1 + rng.Uint32N(most)
-		}
-		return docs
-	}
+	random := func(n int, first, most uint32) []uint32 { return itertest.Ascending(rng, n, first, most) }
 	mixed := random(3000, 5, 2)
 	mixed = append(mixed, random(900, mixed[len(mixed)-1]+100, 1000)...)
 	mixed = append(mixed, random(1000, mixed[len(mixed)-1]+3, 1)...)

@@ -11,6 +11,17 @@ import (
 	"github.com/sheafdb/sheaf/iterator"
 )
 
+// Ascending returns n docs from first on, with distances of 1 to most.
+func Ascending(rng *rand.Rand, n int, first, most uint32) []uint32 {
+	docs := make([]uint32, n)
+	doc := first
+	for i := range docs {
+		docs[i] = doc
+		doc += 1 + rng.Uint32N(most)
+	}
+	return docs
+}
+
 // Plain hides all but the five methods of Iterator, so that code which would work
 // block by block has to work doc by doc.
 func Plain(it iterator.Iterator) iterator.Iterator { return plain{it} }
