@@ -16,6 +16,7 @@ func openMem(t testing.TB) *Store {
 func openMemOpts(t testing.TB, opts Options) *Store {
 	t.Helper()
 	opts.fs = vfs.NewMem()
+	opts.DebugLeaks = true
 	st, err := Open("db", &opts)
 	if err != nil {
 		t.Fatal(err)

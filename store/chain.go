@@ -19,6 +19,7 @@ type termSource struct {
 	refs     int
 	at       *chain      // the chain whose segment the cursor is on
 	term     *cachedTerm // nil: the cache does not have the term
+	opened   *opening    // nil: not kept
 }
 
 // need returns the cursor.
@@ -41,6 +42,7 @@ func (s *termSource) release() (err error) {
 		err = s.cursor.close()
 	}
 	if s.snapshot != nil {
+		s.snapshot.st.leaks.closed(s.opened)
 		if lerr := s.snapshot.letGo(); lerr != nil {
 			err = errors.Join(err, lerr)
 		}

@@ -159,6 +159,7 @@ func (r *opsRun) open(rng *rand.Rand) (err error) {
 		Level0Limit:       []int{0, 8, 32}[rng.IntN(3)],
 		MinFreeSpace:      -1,
 		CompactionRate:    -1,
+		DebugLeaks:        true,
 	}
 	if r.st, err = Open("db", &r.opts); err != nil {
 		return fmt.Errorf("open: %w", err)

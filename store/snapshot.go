@@ -20,6 +20,7 @@ type Snapshot struct {
 	deletions  *deletions
 	generation uint64
 	state      uint64 // of the store's termCache; 0: the snapshot does without
+	opened     *opening
 
 	mu     sync.Mutex
 	closed bool
@@ -38,6 +39,7 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 		s.release()
 		return nil, fmt.Errorf("store: snapshot: %w", err)
 	}
+	sn.opened = noteOpen(s.leaks, sn, "snapshot", nil, nil)
 	return sn, nil
 }
 
@@ -101,9 +103,9 @@ func (sn *Snapshot) unpin() error { return sn.view.close() }
 func (sn *Snapshot) Generation() uint64 { return sn.generation }
 
 // Close closes the snapshot. When iterators are still open, it returns an
-// ErrBusy that says how many; the snapshot is closed all the same, and the
-// iterators stay usable until they are closed, too. A second Close returns
-// ErrClosed.
+// ErrBusy that says how many, and with Options.DebugLeaks where they were opened;
+// the snapshot is closed all the same, and the iterators stay usable until they are
+// closed, too. A second Close returns ErrClosed.
 func (sn *Snapshot) Close() error {
 	sn.mu.Lock()
 	if sn.closed {
@@ -113,8 +115,9 @@ func (sn *Snapshot) Close() error {
 	sn.closed = true
 	open := sn.open
 	sn.mu.Unlock()
+	sn.st.leaks.closed(sn.opened)
 	if open > 0 {
-		return fmt.Errorf("%w: snapshot closed with %d iterators open", ErrBusy, open)
+		return fmt.Errorf("%w: snapshot closed with %d iterators open%s", ErrBusy, open, sn.st.leaks.leaked(sn.opened))
 	}
 	return sn.end()
 }
@@ -146,6 +149,14 @@ func (sn *Snapshot) letGo() error {
 		return sn.end() // the snapshot was closed before its iterators
 	}
 	return nil
+}
+
+// noteIterator is noteOpen for a list, held by the snapshot, that reads through src.
+func (sn *Snapshot) noteIterator(src *termSource, prefix []byte) *opening {
+	if sn.st.leaks == nil {
+		return nil
+	}
+	return noteOpen(sn.st.leaks, src, "iterator", termOf(prefix), sn.opened)
 }
 
 // cursor returns a cursor over the view and counts it; letGo must be called when
@@ -242,6 +253,7 @@ func (sn *Snapshot) openCached(t *cachedTerm) (iterator.Iterator, error) {
 		src   termSource
 		chain chain
 	}{src: termSource{snapshot: sn, prefix: t.prefix, term: t}}
+	l.src.opened = sn.noteIterator(&l.src, t.prefix)
 	l.chain.initLevel1(&l.src, h)
 	l.chain.alone = true
 	return &l.chain, nil
@@ -260,6 +272,7 @@ func (sn *Snapshot) openTerm(term []byte, cached *cachedTerm) (*openedTerm, erro
 	if err != nil {
 		return nil, termErr(term, nil, err)
 	}
+	v.src.opened = sn.noteIterator(&v.src, v.src.prefix)
 	if cached != nil {
 		v.keys, v.src.term = cached.keys, cached
 		return v, nil

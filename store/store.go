@@ -42,6 +42,7 @@ type Store struct {
 	lifeMu sync.Mutex
 	closed bool
 	open   int
+	leaks  *openings // nil: not asked for
 	calls  sync.WaitGroup
 	ctx    context.Context // ends when the store is closed
 	cancel context.CancelFunc
@@ -134,7 +135,7 @@ func openDatabase(dir string, o Options, lock *pebble.Lock) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &Store{kv: e, lock: lock, opts: o, dir: dir}
+	st := &Store{kv: e, lock: lock, opts: o, dir: dir, leaks: newOpenings(&o)}
 	if st.terms = newTermCache(o.CacheSize / cacheShare); st.terms != nil {
 		e.watch(st.terms)
 	}
@@ -276,7 +277,8 @@ func (s *Store) release() {
 // stops a Compact or Verify that is running and waits for other calls.
 //
 // While snapshots or their iterators are open it returns ErrBusy and does
-// nothing: close them, then call it again. A second Close returns ErrClosed.
+// nothing: close them, then call it again. Options.DebugLeaks finds them. A second
+// Close returns ErrClosed.
 func (s *Store) Close() error {
 	s.lifeMu.Lock()
 	if s.closed {
@@ -284,8 +286,9 @@ func (s *Store) Close() error {
 		return ErrClosed
 	}
 	if s.open > 0 {
-		defer s.lifeMu.Unlock()
-		return fmt.Errorf("%w: %d snapshots, iterators or Writers are open", ErrBusy, s.open)
+		open := s.open
+		s.lifeMu.Unlock()
+		return fmt.Errorf("%w: %d snapshots, iterators or Writers are open%s", ErrBusy, open, s.leaks.leaked(nil))
 	}
 	s.closed = true
 	s.lifeMu.Unlock()

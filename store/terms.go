@@ -23,6 +23,7 @@ type TermIterator struct {
 	err    error
 	damage error // of the first damaged term; Err at the end
 	closed bool
+	opened *opening
 }
 
 // Terms returns the terms that begin with prefix; nil means all. It must be
@@ -32,7 +33,9 @@ type TermIterator struct {
 func (sn *Snapshot) Terms(prefix []byte) *TermIterator {
 	t := &TermIterator{sn: sn}
 	t.lower, t.upper = termsBounds(prefix)
-	t.walk, t.err = sn.cursor(t.lower, t.upper)
+	if t.walk, t.err = sn.cursor(t.lower, t.upper); t.err == nil {
+		t.opened = noteOpen(sn.st.leaks, t, "term iterator", prefix, sn.opened)
+	}
 	return t
 }
 
@@ -158,6 +161,7 @@ func (t *TermIterator) Close() error {
 		return ErrClosed
 	}
 	t.closed = true
+	t.sn.st.leaks.closed(t.opened)
 	var err error
 	for _, c := range []kvCursor{t.walk, t.read} {
 		if c != nil {

@@ -63,6 +63,7 @@ type Writer struct {
 	added bool // since the last spill
 
 	released bool // the store may be closed
+	opened   *opening
 
 	docs int // added since the last spill
 
@@ -91,7 +92,9 @@ func (s *Store) NewWriter(opts WriterOptions) (*Writer, error) {
 	if err := s.hold(); err != nil {
 		return nil, err
 	}
-	return &Writer{st: s, opts: opts, lists: arena.NewPostings(opts.Memory)}, nil
+	w := &Writer{st: s, opts: opts, lists: arena.NewPostings(opts.Memory)}
+	w.opened = noteOpen(s.leaks, w, "Writer", nil, nil)
+	return w, nil
 }
 
 // Add adds docs to the list of term. Docs may come in any order and repeated; it is
@@ -160,6 +163,7 @@ func (w *Writer) end(err error) error {
 func (w *Writer) release() {
 	if !w.released {
 		w.released = true
+		w.st.leaks.closed(w.opened)
 		w.st.release()
 	}
 }
