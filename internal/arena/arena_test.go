@@ -1,9 +1,11 @@
 package arena
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -196,9 +198,8 @@ func BenchmarkAlloc(b *testing.B) {
 	}
 }
 
-// BenchmarkAdd adds one doc at a time to the lists of terms that are drawn as
-// those of texts are: a few often, most seldom.
-func BenchmarkAdd(b *testing.B) {
+// benchTerms are draws of terms as those of texts are: a few often, most seldom.
+func benchTerms() [][4]byte {
 	const terms = 300_000
 	rng := rand.New(rand.NewPCG(2, 2))
 	zipf := rand.NewZipf(rng, 1.1, 20, terms-1)
@@ -206,17 +207,47 @@ func BenchmarkAdd(b *testing.B) {
 	for i := range draw {
 		binary.LittleEndian.PutUint32(draw[i][:], uint32(zipf.Uint64()))
 	}
-	p := NewPostings(256 << 20)
-	doc := [1]uint32{}
-	n := 0
-	b.ResetTimer()
-	for range b.N {
-		if n&1023 == 0 {
-			doc[0]++
+	return draw
+}
+
+// BenchmarkAdd adds to the lists of terms, one doc at a time, or those of a term
+// that come from a thousand docs together.
+func BenchmarkAdd(b *testing.B) {
+	draw := benchTerms()
+	// start again before memory runs over.
+	const all = 1 << 26
+	b.Run("docs=1", func(b *testing.B) {
+		p := NewPostings(256 << 20)
+		doc := [1]uint32{}
+		n := 0
+		for range b.N {
+			if n&1023 == 0 {
+				doc[0]++
+			}
+			if n++; n&(all-1) == 0 {
+				p.Reset()
+			}
+			p.Add(draw[n&(len(draw)-1)][:], doc[:])
 		}
-		if n++; n&(1<<26-1) == 0 {
-			p.Reset()
+	})
+	b.Run("docs=many", func(b *testing.B) {
+		slices.SortFunc(draw, func(x, y [4]byte) int { return bytes.Compare(x[:], y[:]) })
+		docs := make([]uint32, len(draw))
+		p := NewPostings(256 << 20)
+		doc := uint32(0)
+		for n := 0; n < b.N; {
+			for i := 0; i < len(draw) && n < b.N; {
+				from := i
+				for ; i < len(draw) && draw[i] == draw[from]; i++ {
+					docs[i-from] = doc + uint32(i-from)
+				}
+				p.Add(draw[from][:], docs[:i-from])
+				n += i - from
+			}
+			if doc += uint32(len(draw)); doc >= all {
+				doc = 0
+				p.Reset()
+			}
 		}
-		p.Add(draw[n&(len(draw)-1)][:], doc[:])
-	}
+	})
 }

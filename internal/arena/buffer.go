@@ -22,28 +22,36 @@ const (
 	maxRecords  = 4 << 10
 	recordBytes = 16
 	minText     = 8 << 10 // holds the longest term
+
+	// Docs that come together stay together: from minMany on they make one record,
+	// which costs as much as one for a doc. There is room for docsPerRecord.
+	minMany       = 3
+	docsPerRecord = 4
 )
 
-// A record is a doc that waits to be added.
+// A record is a doc that waits to be added, or several of one term.
 type record struct {
 	// key is the term, up to maxShort bytes with the first one lowest, and its length
-	// from bit keyShift on; or longKey, and where in buffer.text the term is.
+	// from bit keyShift on; or longKey, and where in buffer.text the term is. The
+	// highest bit, manyBit, says that there are several docs.
 	key uint64
 	tag uint32 // hash of the term
-	doc uint32
+	doc uint32 // or where in buffer.docs the number of docs is, and then they
 }
 
 const (
 	maxShort = 7
 	keyShift = 56
-	longKey  = 0xff
+	longKey  = 0x7f
 	longLen  = 13 // bits of the length of a long term
+	manyBit  = 1 << 63
 )
 
 // A buffer holds the records of a part.
 type buffer struct {
 	records []record
-	text    []byte // long terms
+	text    []byte   // long terms
+	docs    []uint32 // of records with several
 }
 
 // shortKey returns the key of a term of up to maxShort bytes.
@@ -64,7 +72,7 @@ func (b *buffer) longTerm(term []byte) uint64 {
 	return longKey<<keyShift | uint64(at)<<longLen | uint64(len(term))
 }
 
-// room returns how many docs of term fit. An empty buffer has room for some.
+// room returns how many records of term fit. An empty buffer has room for some.
 func (b *buffer) room(term []byte) int {
 	if len(term) > maxShort && b.text != nil && len(b.text)+len(term) > cap(b.text) {
 		return 0
@@ -72,29 +80,54 @@ func (b *buffer) room(term []byte) int {
 	return cap(b.records) - len(b.records)
 }
 
+// roomMany returns how many docs fit into one more record of several.
+func (b *buffer) roomMany() int { return cap(b.docs) - len(b.docs) - 1 }
+
+// addMany makes one record of several docs.
+func (b *buffer) addMany(key uint64, tag uint32, docs []uint32) {
+	b.records = append(b.records, record{key | manyBit, tag, uint32(len(b.docs))})
+	b.docs = append(append(b.docs, uint32(len(docs))), docs...)
+}
+
+// many returns the docs of a record that has several, else nil.
+func (b *buffer) many(r *record) []uint32 {
+	if r.key < manyBit {
+		return nil
+	}
+	return b.docs[r.doc+1:][:b.docs[r.doc]]
+}
+
+// appendDocs appends the docs of a record.
+func (b *buffer) appendDocs(dst []uint32, r *record) []uint32 {
+	if r.key < manyBit {
+		return append(dst, r.doc)
+	}
+	return append(dst, b.many(r)...)
+}
+
 // term returns the term of a key; short is memory for it.
 func (b *buffer) term(key uint64, short *[8]byte) []byte {
-	n := key >> keyShift
+	n := key &^ manyBit >> keyShift
 	if n != longKey {
 		binary.LittleEndian.PutUint64(short[:], key)
 		return short[:n]
 	}
-	at := key << 8 >> (8 + longLen)
+	at := key &^ (0xff << keyShift) >> longLen
 	return b.text[at : at+key&(1<<longLen-1)]
 }
 
 // same reports whether two records are of the same term.
 func (b *buffer) same(x, y *record) bool {
-	if x.key == y.key {
+	if (x.key^y.key)&^manyBit == 0 {
 		return true
 	}
-	if x.tag != y.tag || x.key>>keyShift != longKey || y.key>>keyShift != longKey {
+	if x.tag != y.tag || x.key&^manyBit>>keyShift != longKey || y.key&^manyBit>>keyShift != longKey {
 		return false
 	}
 	return string(b.term(x.key, nil)) == string(b.term(y.key, nil))
 }
 
-func (b *buffer) reset() { b.records, b.text = b.records[:0], b.text[:0] }
+func (b *buffer) reset() { b.records, b.text, b.docs = b.records[:0], b.text[:0], b.docs[:0] }
 
 // A hasher hashes terms; two of them hash differently.
 type hasher struct {
@@ -173,12 +206,15 @@ func (p *part) work(b *buffer, spare []record, docs []uint32) {
 		}
 		p.touch(b, gs[:n])
 		for _, g := range gs[:n] {
-			docs = docs[:0]
-			for i := g.from; i < g.to; i++ {
-				docs = append(docs, b.records[i].doc)
+			first := &b.records[g.from]
+			all := b.many(first)
+			if all == nil || g.to-g.from > 1 {
+				all = docs[:0]
+				for i := g.from; i < g.to; i++ {
+					all = b.appendDocs(all, &b.records[i])
+				}
 			}
 			var short [8]byte
-			first := &b.records[g.from]
 			term := b.term(first.key, &short)
 			var e []byte
 			if g.entry != 0 {
@@ -187,7 +223,7 @@ func (p *part) work(b *buffer, spare []record, docs []uint32) {
 			if e == nil || string(termOf(e)) != string(term) {
 				e = p.entry(first.tag, term)
 			}
-			p.add(e, docs)
+			p.add(e, all)
 		}
 	}
 	b.reset()

@@ -77,9 +77,14 @@ func (p *part) add(e []byte, docs []uint32) {
 	used := int(l.used)
 	for _, doc := range docs {
 		gap := doc - last - 1
-		if gap < 0x80 && doc > last && used < len(tail) {
-			tail[used] = byte(gap)
-			used++
+		if gap < 1<<14 && doc > last && used+1 < len(tail) {
+			if gap < 0x80 {
+				tail[used] = byte(gap)
+				used++
+			} else {
+				tail[used], tail[used+1] = byte(gap)|0x80, byte(gap>>7)
+				used += 2
+			}
 			last = doc
 			continue
 		}

@@ -26,7 +26,7 @@ type Postings struct {
 
 	// Of the worker.
 	spare []record // as many as a buffer has
-	docs  []uint32 // the same
+	docs  []uint32 // as many as it can have
 }
 
 // A job is a full buffer.
@@ -51,8 +51,8 @@ func NewPostings(memory int64) *Postings {
 		r, all = all[:0:n], all[n:]
 		return r
 	}
-	p := &Postings{hash: newHasher(), docs: make([]uint32, 0, n), free: make(chan buffer, parts+spares)}
-	p.fixed = int64(len(all))*recordBytes + int64(n)*4
+	p := &Postings{hash: newHasher(), docs: make([]uint32, 0, n*(1+docsPerRecord)), free: make(chan buffer, parts+spares)}
+	p.fixed = int64(len(all))*recordBytes + int64(cap(p.docs))*4
 	for i := range parts {
 		p.parts[i] = part{a: New(slab), slots: make([]uint64, minSlots)}
 		p.bufs[i].records = take()
@@ -111,8 +111,12 @@ func (p *Postings) Add(term []byte, docs []uint32) (changed bool) {
 	i := tag >> (32 - partBits)
 	b := &p.bufs[i]
 	for len(docs) > 0 {
+		many := len(docs) >= minMany
+		if many && b.docs == nil {
+			p.roomForDocs(b)
+		}
 		n := b.room(term)
-		if n == 0 {
+		if n == 0 || many && b.roomMany() < minMany {
 			p.hand(i)
 			changed = true
 			continue
@@ -120,13 +124,24 @@ func (p *Postings) Add(term []byte, docs []uint32) (changed bool) {
 		if len(term) > maxShort {
 			key = p.longTerm(b, term)
 		}
-		n = min(n, len(docs))
-		for _, doc := range docs[:n] {
-			b.records = append(b.records, record{key, tag, doc})
+		if many {
+			n = min(len(docs), b.roomMany())
+			b.addMany(key, tag, docs[:n])
+		} else {
+			n = min(n, len(docs))
+			for _, doc := range docs[:n] {
+				b.records = append(b.records, record{key, tag, doc})
+			}
 		}
 		docs = docs[n:]
 	}
 	return changed
+}
+
+// roomForDocs gives b room for docs that come together.
+func (p *Postings) roomForDocs(b *buffer) {
+	b.docs = make([]uint32, 0, cap(b.records)*docsPerRecord)
+	p.fixed += int64(cap(b.docs)) * 4
 }
 
 // longTerm keeps a long term in b and returns its key.

@@ -35,7 +35,7 @@ func TestPostings(t *testing.T) {
 			next := map[string]uint32{}
 			for range 20_000 {
 				term := universe[rng.IntN(1+rng.IntN(len(universe)))]
-				docs := make([]uint32, 1+rng.IntN(3))
+				docs := make([]uint32, 1+rng.IntN(1+rng.IntN(12)))
 				for i := range docs {
 					switch seed % 3 {
 					case 0: // in order, with repeats
@@ -85,6 +85,37 @@ func checkPostings(t *testing.T, what string, p *Postings, want map[string]map[u
 	}
 }
 
+// TestMany: docs that come together, in numbers about those of a record and a buffer,
+// between single ones, of short and long terms.
+func TestMany(t *testing.T) {
+	p := NewPostings(1 << 20)
+	room := cap(p.spare) * docsPerRecord
+	want := map[string]map[uint32]bool{}
+	doc := uint32(0)
+	for round := range 3 {
+		for i, n := range []int{minMany - 1, minMany, 255, 256, 257, room - 2, room - 1, room, room + 1, 1, 2*room + 5} {
+			for _, term := range []string{"a", "sevenby", "eightbyt", string(bytes.Repeat([]byte{byte(i % 2)}, 300))} {
+				docs := make([]uint32, n)
+				for j := range docs {
+					doc += 1 + uint32(j%7)*uint32(j%5)*100
+					docs[j] = doc
+				}
+				if round == 2 {
+					slices.Reverse(docs)
+				}
+				p.Add([]byte(term), docs)
+				if want[term] == nil {
+					want[term] = map[uint32]bool{}
+				}
+				for _, d := range docs {
+					want[term][d] = true
+				}
+			}
+		}
+	}
+	checkPostings(t, "many", p, want)
+}
+
 // TestLongUnsorted: a list out of order that is too long to be sorted at once.
 func TestLongUnsorted(t *testing.T) {
 	n := 3*sortDocs/2 + 12345
@@ -119,7 +150,7 @@ func TestMemory(t *testing.T) {
 		p.Close() // the parts are its own
 		n := int64(parts+spares+1) * int64(cap(p.spare)) * recordBytes
 		for i := range p.parts {
-			n += p.parts[i].a.Memory() + 8*int64(len(p.parts[i].slots))
+			n += p.parts[i].a.Memory() + 8*int64(len(p.parts[i].slots)) + 4*int64(cap(p.bufs[i].docs))
 		}
 		return n
 	}
