@@ -22,11 +22,14 @@ func newCommitSet(st *store.Store) *commitSet {
 func (c *commitSet) empty() bool { return len(c.fresh)+len(c.touched)+len(c.deleted) == 0 }
 
 // postings returns how many postings of terms there are.
-func (c *commitSet) postings() int { return len(c.trigrams.pairs) + c.words }
+func (c *commitSet) postings() int { return c.trigrams.n + c.words }
 
 // weight returns about how many postings' memory the set takes: a record counts as
 // many, so that files without terms fill a set, too.
 func (c *commitSet) weight() int { return c.postings() + 16*len(c.fresh) }
+
+// full reports whether the set is to be committed, at about so many postings.
+func (c *commitSet) full(postings int) bool { return c.weight() >= postings || c.trigrams.full() }
 
 // addTerms adds the terms of a doc. REQUIRES: docs come in ascending order.
 func (c *commitSet) addTerms(doc uint32, out *scanned) error {
@@ -50,7 +53,7 @@ func (c *commitSet) write(d store.Durability) error {
 	if err := c.batch.DeleteDocs(c.deleted...); err != nil {
 		return err
 	}
-	if err := c.trigrams.addTo(c.batch); err != nil {
+	if err := c.trigrams.addTo(c.batch.Add); err != nil {
 		return err
 	}
 	if err := c.addRecords(); err != nil {
@@ -115,7 +118,7 @@ func (c *commitSet) count(report *IndexReport) {
 // reset empties the set and keeps its memory.
 func (c *commitSet) reset() {
 	c.batch.Reset()
-	c.trigrams.pairs = c.trigrams.pairs[:0]
+	c.trigrams.reset()
 	c.fresh, c.touched, c.deleted = c.fresh[:0], c.touched[:0], c.deleted[:0]
 	c.words, c.gone = 0, 0
 }

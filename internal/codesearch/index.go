@@ -155,7 +155,7 @@ func (x *indexer) read(ctx context.Context, tasks []task) error {
 			if x.opts.Progress != nil {
 				x.opts.Progress(done, len(tasks), bytes)
 			}
-			if x.cur.weight() < x.opts.BatchPostings {
+			if !x.cur.full(x.opts.BatchPostings) {
 				return nil
 			}
 			return x.commit(store.NoSync)
