@@ -25,8 +25,9 @@ demo: build ## index the Go source tree, search it, query it, compact, verify, s
 test: ## every test, in both modules
 	@for m in $(MODULES); do (cd $$m && $(GO) test ./...) || exit 1; done
 
-test-race: ## the race detector over the packages that have goroutines
+test-race: ## the race detector over the packages that have goroutines; in all, memory that goes back is overwritten
 	CGO_ENABLED=1 $(GO) test -short -race ./store/... ./cmd/... ./internal/codesearch/...
+	$(GO) test -short -tags invariants ./iterator ./segment ./compaction ./internal/arena ./internal/invariants
 
 test-crash: ## crashes before every operation of the file system, and 200 times kill -9; about half an hour
 	@$(call counted,-run 'Crash|^TestKill' -crashevery 1 -crashrounds 500 -killrounds 200)

@@ -3,6 +3,7 @@ package compaction
 import (
 	"errors"
 
+	"github.com/sheafdb/sheaf/internal/invariants"
 	"github.com/sheafdb/sheaf/iterator"
 	"github.com/sheafdb/sheaf/segment"
 )
@@ -70,6 +71,7 @@ func (e *Encoder) EncodeSegments(it iterator.Iterator, generation uint64, emit f
 
 // Begin starts a term. What was added and not ended is dropped.
 func (e *Encoder) Begin(generation uint64, emit func(first, last uint32, seg []byte) error) {
+	invariants.Spoil(e.inline)
 	e.emit = emit
 	e.out = Output{Header: segment.Header{Generation: generation}}
 	e.digest, e.inline, e.cutting = Digest{}, e.inline[:0], false

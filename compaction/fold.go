@@ -3,6 +3,7 @@ package compaction
 import (
 	"slices"
 
+	"github.com/sheafdb/sheaf/internal/invariants"
 	"github.com/sheafdb/sheaf/iterator"
 )
 
@@ -18,7 +19,11 @@ type Folder struct {
 }
 
 // Reset forgets all docs.
-func (f *Folder) Reset() { f.ops, f.gens, f.gen = f.ops[:0], 0, 0 }
+func (f *Folder) Reset() {
+	invariants.Spoil(f.adds)
+	invariants.Spoil(f.removes)
+	f.ops, f.gens, f.gen = f.ops[:0], 0, 0
+}
 
 // Len returns the number of docs held. Each takes 8 bytes.
 func (f *Folder) Len() int { return len(f.ops) }

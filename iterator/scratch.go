@@ -1,6 +1,10 @@
 package iterator
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/sheafdb/sheaf/internal/invariants"
+)
 
 // scratch is the memory that a set operation works in: about 15 KiB of a fixed
 // size, much more than its inputs take, so it is used again.
@@ -27,6 +31,10 @@ func release(s **scratch) {
 		return
 	}
 	(*s).later.clear()
+	invariants.Spoil((*s).docs[0][:])
+	invariants.Spoil((*s).docs[1][:])
+	invariants.Spoil((*s).words[:])
+	invariants.Spoil((*s).bytes)
 	if (*s).bytes = (*s).bytes[:0]; cap((*s).bytes) > maxKept {
 		(*s).bytes = nil
 	}

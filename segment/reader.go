@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/sheafdb/sheaf/blockcodec"
+	"github.com/sheafdb/sheaf/internal/invariants"
 	"github.com/sheafdb/sheaf/iterator"
 )
 
@@ -67,12 +68,19 @@ func (r *Reader) clear() {
 	if r.shared {
 		r.table, r.own, r.shared = r.own, table{}, false
 	}
+	r.spoil()
 	r.src, r.raw = nil, nil
 	r.info = Info{}
 	r.err = nil
 	r.decoded = 0
 	r.block = -1
 	r.pos, r.n = 0, 0
+}
+
+// spoil ends the life of the block that NextBlock handed out.
+func (r *Reader) spoil() {
+	invariants.Spoil(r.docs[:])
+	invariants.Spoil(r.words)
 }
 
 // maxKeptBlocks is the longest block table whose buffers Close keeps: a segment

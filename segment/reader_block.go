@@ -12,6 +12,7 @@ import (
 // Everything that later calls rely on is checked here: the block is as long as
 // the table says, its docs lie within its base and its last doc and end on it.
 func (r *Reader) load(i int) bool {
+	r.spoil()
 	r.n, r.pos = 0, 0
 	r.block = i
 	if i >= r.info.Blocks {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/sheafdb/sheaf/internal/invariants"
 	"github.com/sheafdb/sheaf/segment"
 )
 
@@ -243,6 +244,8 @@ func (p *orderedOps) resolve(t uint32) (adds, removes []uint32) {
 	}
 	ops := p.ops[from:p.ends[t]]
 	slices.Sort(ops)
+	invariants.Spoil(p.adds)
+	invariants.Spoil(p.removes)
 	p.adds, p.removes = p.adds[:0], p.removes[:0]
 	for i, o := range ops {
 		if i+1 < len(ops) && ops[i+1]>>32 == o>>32 {

@@ -30,8 +30,7 @@ func (t *openedTerm) folded(d *deletions) (sources []compaction.Source, ok bool)
 		return nil, false
 	}
 	f := folders.Get().(*compaction.Folder)
-	defer folders.Put(f)
-	f.Reset()
+	defer func() { f.Reset(); folders.Put(f) }()
 	r := readers.Get().(*segment.Reader)
 	defer func() { r.Close(); readers.Put(r) }()
 	for i := range k.groups {

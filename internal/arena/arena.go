@@ -22,6 +22,8 @@ package arena
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/sheafdb/sheaf/internal/invariants"
 )
 
 const (
@@ -78,6 +80,9 @@ func New(slabLen int) *Arena {
 
 // Reset takes back all chunks. The slabs are kept.
 func (a *Arena) Reset() {
+	for _, slab := range a.slabs[:a.used] {
+		invariants.Spoil(slab)
+	}
 	a.used = 0
 	a.next, a.end = 0, 0
 	a.free = [MaxClass + 1]Ref{}
@@ -132,7 +137,9 @@ func (a *Arena) grow() {
 
 // Free takes a chunk back.
 func (a *Arena) Free(r Ref, class int) {
-	binary.LittleEndian.PutUint32(a.Chunk(r, class), uint32(a.free[class]))
+	chunk := a.Chunk(r, class)
+	invariants.Spoil(chunk[:len(chunk):len(chunk)])
+	binary.LittleEndian.PutUint32(chunk, uint32(a.free[class]))
 	a.free[class] = r
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/sheafdb/sheaf/internal/invariants"
 )
 
 // racyWindow is how old a file's modification time must be when it is read for
@@ -90,6 +92,7 @@ func (s *scanner) scan(worker int, f sourceFile, old *record) scanned {
 // release takes back the lists of a scanned file.
 func (s *scanner) release(out *scanned) {
 	if out.trigrams != nil {
+		invariants.Spoil(out.trigrams)
 		s.lists.Put(&out.trigrams)
 	}
 }

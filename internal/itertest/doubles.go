@@ -209,13 +209,16 @@ func (it *Blocks) Close() error {
 }
 
 // Watched wraps an iterator and checks how it is used: no call but Err after
-// Close, Doc only when there is one, Close once.
+// Close, Doc only when there is one, Close once. The next call overwrites the docs
+// or words of a block that it handed out.
 type Watched struct {
 	iterator.BlockIterator
 	t        testing.TB
 	CloseErr error // what Close returns
 	Closes   int   // how often it was called
 	placed   bool
+	docs     []uint32 // of the block handed out last
+	words    []uint64
 }
 
 // Watch returns it under watch. At the end of the test it must have been closed
@@ -238,37 +241,56 @@ func (w *Watched) Len() uint64 {
 	return 1 << 32
 }
 
-func (w *Watched) open(call string) {
+// moves is called first by what may not follow Close.
+func (w *Watched) moves(call string) {
 	w.t.Helper()
 	if w.Closes > 0 {
 		w.t.Errorf("%s after Close", call)
+	}
+	for i := range w.docs {
+		w.docs[i] = 0xADADADAD
+	}
+	for i := range w.words {
+		w.words[i] = 0xADADADADADADADAD
 	}
 }
 
 // Next implements Iterator.
 func (w *Watched) Next() bool {
-	w.open("Next")
+	w.moves("Next")
 	w.placed = w.BlockIterator.Next()
 	return w.placed
 }
 
 // SeekGE implements Iterator.
 func (w *Watched) SeekGE(doc uint32) bool {
-	w.open("SeekGE")
+	w.moves("SeekGE")
 	w.placed = w.BlockIterator.SeekGE(doc)
 	return w.placed
 }
 
 // NextBlock implements BlockIterator.
 func (w *Watched) NextBlock(b *iterator.Block) bool {
-	w.open("NextBlock")
-	w.placed = w.BlockIterator.NextBlock(b)
-	return w.placed
+	w.moves("NextBlock")
+	if w.placed = w.BlockIterator.NextBlock(b); !w.placed {
+		return false
+	}
+	switch {
+	case b.Docs != nil:
+		w.docs = append(w.docs[:0], b.Docs...)
+		b.Docs = w.docs
+	case b.Words != nil:
+		w.words = append(w.words[:0], b.Words...)
+		b.Words = w.words
+	}
+	return true
 }
 
 // Doc implements Iterator.
 func (w *Watched) Doc() uint32 {
-	w.open("Doc")
+	if w.Closes > 0 {
+		w.t.Error("Doc after Close")
+	}
 	if !w.placed {
 		w.t.Errorf("Doc without a doc")
 	}
@@ -277,6 +299,9 @@ func (w *Watched) Doc() uint32 {
 
 // Close implements Iterator.
 func (w *Watched) Close() error {
+	if w.Closes == 0 {
+		w.moves("Close")
+	}
 	w.Closes++
 	if err := w.BlockIterator.Close(); err != nil {
 		return err

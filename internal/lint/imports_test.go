@@ -27,10 +27,10 @@ const (
 // alone. Do not relax it to fix a build.
 var allowed = map[string][]string{
 	"blockcodec":      {},
-	"iterator":        {roaring, module + "/internal/docset"},
-	"segment":         {module + "/blockcodec", module + "/iterator"},
-	"compaction":      {module + "/segment", module + "/iterator"},
-	"store":           {module + "/blockcodec", module + "/iterator", module + "/segment", module + "/compaction", module + "/internal/arena", roaring, pebble + "/...", "golang.org/x/time/rate"},
+	"iterator":        {roaring, module + "/internal/docset", module + "/internal/invariants"},
+	"segment":         {module + "/blockcodec", module + "/iterator", module + "/internal/invariants"},
+	"compaction":      {module + "/segment", module + "/iterator", module + "/internal/invariants"},
+	"store":           {module + "/blockcodec", module + "/iterator", module + "/segment", module + "/compaction", module + "/internal/arena", module + "/internal/invariants", roaring, pebble + "/...", "golang.org/x/time/rate"},
 	"cmd/sheaf":       {module + "/store", module + "/iterator", module + "/internal/...", "github.com/spf13/cobra", "github.com/schollz/progressbar/v3", "golang.org/x/term"},
 	"internal":        {"..."},
 	"examples":        {module + "/store", module + "/iterator"},

@@ -1,0 +1,6 @@
+//go:build !race && !invariants
+
+package invariants
+
+// Enabled says whether Spoil does something.
+const Enabled = false
