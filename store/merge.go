@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math"
 	"sync"
@@ -36,6 +37,9 @@ type MergeOptions struct {
 	Progress func(Progress)
 	// Logger gets what the key-value stores report; nil discards it.
 	Logger *slog.Logger
+	// FileMode is Options.FileMode of the new store. The lock of an input that has
+	// none gets it, too.
+	FileMode fs.FileMode
 
 	// Tests set these.
 	fs         vfs.FS
@@ -147,7 +151,7 @@ func newMerger(ctx context.Context, out string, opts MergeOptions) (*merger, err
 		opts.shardBytes = mergeShardBytes
 	}
 	m := &merger{ctx: ctx, out: out, opts: opts, meter: meter{tell: opts.Progress}}
-	m.output = Options{Logger: opts.Logger, fs: opts.fs}
+	m.output = Options{Logger: opts.Logger, FileMode: opts.FileMode, fs: opts.fs}
 	if err := m.output.prepare(); err != nil {
 		return nil, err
 	}

@@ -178,36 +178,6 @@ func TestOpenLocked(t *testing.T) {
 	}
 }
 
-func TestPrivateFiles(t *testing.T) {
-	top := filepath.Join(t.TempDir(), "top") // made by Open
-	st, err := Open(filepath.Join(top, "db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), 1, 2, 3) })
-	if _, err := st.Compact(context.Background(), CompactOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(st.Checkpoint(filepath.Join(top, "copy")), st.Close()); err != nil {
-		t.Fatal(err)
-	}
-	files := 0
-	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s has mode %v", path, info.Mode())
-		}
-		files++
-		return err
-	})
-	if err != nil || files < 20 {
-		t.Errorf("%d files, %v", files, err)
-	}
-}
-
 func TestReadOnly(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
 	if _, err := Open(dir, &Options{ReadOnly: true}); !errors.Is(err, ErrNotStore) {

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -45,6 +46,11 @@ type Options struct {
 	// can still move to tables what it has in memory. 0 means MemTableSize; negative
 	// means no check, which leaves it to the disk to be full.
 	MinFreeSpace int64
+	// FileMode is the permissions of files that are made, whatever the umask; folders
+	// that are made may be entered, too, by who may read. Files that are there keep
+	// theirs. 0 means DefaultFileMode, 0600; else that and some of 0066. Who may write
+	// may do damage that cannot be told from ours.
+	FileMode fs.FileMode
 	// PanicOnFatal panics when the key-value store finds itself in a state that it
 	// cannot go on from. Otherwise the store goes on reading and writes return
 	// ErrFailed.
@@ -108,8 +114,8 @@ func (o *Options) EnsureDefaults() {
 	if o.shardBytes == 0 {
 		o.shardBytes = defaultShardBytes
 	}
-	if o.fs == nil {
-		o.fs = privateFS{vfs.Default}
+	if o.FileMode == 0 {
+		o.FileMode = DefaultFileMode
 	}
 }
 
@@ -127,6 +133,9 @@ func (o *Options) Validate() error {
 	if o.Level0Limit < minLevel0Limit || o.Level0Limit > maxLevel0Limit {
 		errs = append(errs, fmt.Errorf("store: options: Level0Limit %d is not between %d and %d",
 			o.Level0Limit, minLevel0Limit, maxLevel0Limit))
+	}
+	if o.FileMode&^0o666 != 0 || o.FileMode&0o600 != 0o600 {
+		errs = append(errs, fmt.Errorf("store: options: FileMode %#o is not 0600 with some of 0066", uint32(o.FileMode)))
 	}
 	return errors.Join(errs...)
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // A Store is an open store. Its methods may be called by several goroutines at
@@ -71,6 +72,9 @@ func Open(dir string, opts *Options) (*Store, error) {
 // prepare makes options complete.
 func (o *Options) prepare() error {
 	o.EnsureDefaults()
+	if o.fs == nil {
+		o.fs = privateFS{vfs.Default, o.FileMode}
+	}
 	o.fs = markerFS{o.fs}
 	if o.ReadOnly {
 		o.fs = lockFreeFS{o.fs}
