@@ -16,8 +16,9 @@ func TestNoAllocation(t *testing.T) {
 		n += Subtract(dst[:], a[:], b[:]) + Subtract(dst[:], a[:5], b[:]) + Subtract(dst[:], a[:], b[:5])
 		n += IntersectCount(a[:], b[:]) + IntersectCount(a[:], b[:5])
 		n += SearchGE(a[:], 100) + SearchGEFrom(a[:], 10, 400)
-		DocsToWords(x[:], 0, a[:])
-		DocsToWords(y[:], 0, b[:])
+		for i := range x {
+			x[i], y[i] = 0x8080808080808080, 0x0202020202020280
+		}
 		n += AndWords(z[:], x[:], y[:]) + OrWords(z[:], x[:], y[:]) + AndNotWords(z[:], x[:], y[:])
 		n += CountWords(x[:]) + AndCountWords(x[:], y[:])
 		n += FilterWords(dst[:], a[:], 0, y[:]) + SubtractWords(dst[:], a[:], 0, y[:])

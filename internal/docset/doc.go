@@ -10,10 +10,10 @@
 //
 //	            array and array              array and bitset          bitset and bitset
 //	both        Intersect, IntersectCount    FilterWords               AndWords, AndCountWords
-//	either      Union                        DocsToWords               OrWords
+//	either      Union                                                  OrWords
 //	first only  Subtract                     SubtractWords             AndNotWords
 //
-// and WordsToDocs, DocsToWords convert. The sizes of a union and of a difference
+// and WordsToDocs converts. The sizes of a union and of a difference
 // follow from that of the intersection, so they have no kernels of their own:
 // |a or b| = |a| + |b| - |a and b|, |a and not b| = |a| - |a and b|.
 //

@@ -19,9 +19,3 @@ func SubtractWords(dst, docs []uint32, base uint32, words []uint64) int {
 func WordsToDocs(dst []uint32, base uint32, words []uint64) int {
 	return wordsToDocs(dst, base, words)
 }
-
-// DocsToWords sets the bit of each of docs and leaves the others as they are: an
-// array united into a bitset. A doc outside the bitset panics.
-func DocsToWords(words []uint64, base uint32, docs []uint32) {
-	docsToWordsGo(words, base, docs)
-}

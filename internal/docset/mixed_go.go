@@ -38,9 +38,3 @@ func wordsToDocsGo(dst []uint32, base uint32, words []uint64) int {
 	}
 	return k
 }
-
-func docsToWordsGo(words []uint64, base uint32, docs []uint32) {
-	for _, d := range docs {
-		words[(d-base)/64] |= 1 << (d % 64)
-	}
-}

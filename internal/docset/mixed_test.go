@@ -94,44 +94,6 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// TestDocsToWords checks that bits are added, at both ends of the range too.
-func TestDocsToWords(t *testing.T) {
-	r, g := newRand(t), newArena(t)
-	for _, n := range []int{1, 2, 3, 16, 17, 100} {
-		for _, base := range bases(n) {
-			for _, density := range []uint64{0, 1, 8, 32, 64} {
-				have, add := randomWords(r, n, 4), randomWords(r, n, density)
-				docs := wordsToDocsRef(base, add)
-				for _, tr := range tiers() {
-					if tr.docsToWords == nil {
-						continue
-					}
-					got := g.words(have)
-					tr.docsToWords(got, base, docs)
-					for i := range got {
-						if got[i] != have[i]|add[i] {
-							t.Fatalf("%s: docsToWords: word %d of %d is %x, want %x", tr.name, i, n, got[i], have[i]|add[i])
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
-func TestDocsToWordsOutside(t *testing.T) {
-	for _, doc := range []uint32{0, 63, 64 + 128, 1<<32 - 1} {
-		t.Run(fmt.Sprint(doc), func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			DocsToWords(make([]uint64, 2), 64, []uint32{doc})
-		})
-	}
-}
-
 func FuzzMixed(f *testing.F) {
 	f.Add([]byte{0, 1, 2}, byte(0), []byte{255, 255, 255, 255, 255, 255, 255, 255}, uint32(0), uint32(0))
 	f.Add(make([]byte, 64), byte(2), make([]byte, 160), uint32(1<<32-1280), uint32(1<<32-700))
@@ -173,10 +135,6 @@ func BenchmarkMixed(b *testing.B) {
 			}
 			if tr.wordsToDocs != nil {
 				run("toDocs", CountWords(words[0]), func(i int) { tr.wordsToDocs(dst, 0, words[i]) })
-			}
-			if tr.docsToWords != nil {
-				bitset := make([]uint64, n)
-				run("toWords", len(docs[0]), func(i int) { tr.docsToWords(bitset, 0, docs[i]) })
 			}
 		}
 	}

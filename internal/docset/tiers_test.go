@@ -18,7 +18,6 @@ type tier struct {
 	filterWords    func(dst, docs []uint32, base uint32, words []uint64) int
 	subtractWords  func(dst, docs []uint32, base uint32, words []uint64) int
 	wordsToDocs    func(dst []uint32, base uint32, words []uint64) int
-	docsToWords    func(words []uint64, base uint32, docs []uint32)
 	fillRun        func(dst []uint32, first uint32)
 }
 
@@ -41,7 +40,6 @@ func tiers() []tier {
 		filterWords:    FilterWords,
 		subtractWords:  SubtractWords,
 		wordsToDocs:    WordsToDocs,
-		docsToWords:    DocsToWords,
 		fillRun:        FillRun,
 	}, {
 		name:           "go",
@@ -59,7 +57,6 @@ func tiers() []tier {
 		filterWords:    filterWordsGo,
 		subtractWords:  subtractWordsGo,
 		wordsToDocs:    wordsToDocsGo,
-		docsToWords:    docsToWordsGo,
 		fillRun:        fillRunGo,
 	}}, vectorTiers()...)
 }
