@@ -2,6 +2,7 @@ package iterator_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -39,6 +40,56 @@ func TestManyLists(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("at least %d: %d docs, %v, want %d", k, len(got), err, len(want))
 		}
+	}
+}
+
+// calls counts the calls that move an iterator.
+type calls struct {
+	iterator.BlockIterator
+	n *int
+}
+
+func (c calls) Next() bool                       { *c.n++; return c.BlockIterator.Next() }
+func (c calls) SeekGE(doc uint32) bool           { *c.n++; return c.BlockIterator.SeekGE(doc) }
+func (c calls) NextBlock(b *iterator.Block) bool { *c.n++; return c.BlockIterator.NextBlock(b) }
+
+// TestOrOfManyListsCost: an Or of 10,000 lists asks each for its blocks once, and takes
+// no more memory where the lists are long.
+func TestOrOfManyListsCost(t *testing.T) {
+	rng := newRand(t)
+	const n = 10_000
+	cost := func(docsEach int) (bytes uint64) {
+		lists, blocks := make([][]uint32, n), 0
+		for i := range lists {
+			// Half of them sparse, half runs.
+			if lists[i] = random(rng, docsEach, 1<<24); i%2 == 0 {
+				lists[i] = upTo(docsEach, rng.Uint64N(1<<24), 1)
+			}
+			blocks += (len(lists[i]) + iterator.BlockSize - 1) / iterator.BlockSize
+		}
+		its, moves := make([]iterator.Iterator, n), 0
+		for i, docs := range lists {
+			its[i] = calls{iterator.Blocks(iterator.FromSlice(docs)), &moves}
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		op := iterator.Blocks(iterator.Or(its...))
+		var b iterator.Block
+		for op.NextBlock(&b) {
+		}
+		runtime.ReadMemStats(&after)
+		if err := op.Close(); err != nil {
+			t.Fatal(err)
+		}
+		// One call more for each list tells its end.
+		if moves > blocks+n {
+			t.Errorf("%d docs a list: %d calls for %d blocks of %d lists", docsEach, moves, blocks, n)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	// A pointer to each list whose docs are in the same window, in a slice that doubles.
+	if short, long := cost(1), cost(1000); long > short+32*n {
+		t.Errorf("%d bytes for lists of a doc, %d for lists of 1,000", short, long)
 	}
 }
 

@@ -96,20 +96,60 @@ func (w *window) add(b *Block, last uint32) {
 		return
 	}
 	lo, hi := (b.First-w.base)>>6, (last-w.base)>>6
-	for i := lo; i <= hi; i++ {
-		if i > lo && i < hi && w.k == 1 {
-			// The words in the middle at once.
-			if theirs := b.Words; theirs != nil {
-				theirs = theirs[(b.First-b.Base)>>6:]
-				docset.OrWords(w.result[i:hi], w.result[i:hi], theirs[i-lo:hi-lo])
-			} else {
-				setRange(w.result[:], i<<6, hi<<6-1)
-			}
-			i = hi
+	w.bump(lo, b.word(w.base+lo<<6, last))
+	if lo+1 < hi {
+		// The words in the middle at once.
+		if b.Words != nil {
+			w.addWords(lo+1, b.Words[(b.First-b.Base)>>6:][1:hi-lo])
+		} else {
+			w.addRun(lo+1, hi)
 		}
-		w.bump(i, b.word(w.base+i<<6, last))
+	}
+	if lo < hi {
+		w.bump(hi, b.word(w.base+hi<<6, last))
 	}
 	setRange(w.touched[:], lo, hi)
+}
+
+// addWords adds one to the counters of the docs of words, which begin with word lo
+// of the window.
+func (w *window) addWords(lo uint32, words []uint64) {
+	result := w.result[lo:][:len(words)]
+	switch len(w.planes) {
+	case 0:
+		docset.OrWords(result, result, words)
+	case 1:
+		plane := w.planes[0][lo:][:len(words)]
+		for i, x := range words {
+			sum := plane[i]
+			plane[i] = sum ^ x
+			result[i] |= sum & x
+		}
+	default:
+		for i, x := range words {
+			if x != 0 {
+				w.bump(lo+uint32(i), x)
+			}
+		}
+	}
+}
+
+// addRun adds one to the counters of all docs of the words lo..hi-1.
+func (w *window) addRun(lo, hi uint32) {
+	switch len(w.planes) {
+	case 0:
+		setRange(w.result[:], lo<<6, hi<<6-1)
+	case 1:
+		result, plane := w.result[lo:hi], w.planes[0][lo:hi]
+		for i, sum := range plane {
+			plane[i] = ^sum
+			result[i] |= sum
+		}
+	default:
+		for i := lo; i < hi; i++ {
+			w.bump(i, math.MaxUint64)
+		}
+	}
 }
 
 // spreadWords is how many words there may be between two docs on average for the
