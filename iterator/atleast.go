@@ -85,7 +85,7 @@ func (op *atLeast) produce(out *Block, from uint32) bool {
 		if !op.settle(from) {
 			return false
 		}
-		if op.k == 1 && (op.passOne(out) || op.passRun(out) || op.merge(out)) {
+		if op.k == 1 && (op.pass(out) || op.merge(out)) {
 			return true
 		}
 		if !op.fill() {
@@ -162,36 +162,36 @@ func (op *atLeast) quietEnd() uint64 {
 	return max(op.nowEnd, uint64(op.mem.later.bound())<<windowBits)
 }
 
-// passOne hands out docs of the block of a single input as they are, when no
-// other one has docs in their range.
-func (op *atLeast) passOne(out *Block) bool {
-	if len(op.now) > 1 {
-		return false
-	}
-	*out = op.now[0].b
-	if end := op.quietEnd(); uint64(out.Last) >= end {
-		out.cutAfter(uint32(end - 1))
-	}
-	return out.tidy()
-}
-
-// passRun hands out the run that the result starts with, if it starts with a long
-// one: what other inputs have in its range does not matter.
-func (op *atLeast) passRun(out *Block) bool {
-	b := &op.now[0].b
+// pass hands out the docs that the result starts with as the input that has them
+// does, where no other input matters: a block that ends before any other input has a
+// doc, or a long run.
+func (op *atLeast) pass(out *Block) bool {
+	first, end := op.now[0], op.quietEnd() // end: no other input has docs before it
 	for _, in := range op.now[1:] {
-		if in.b.First < b.First {
-			b = &in.b
+		later := in
+		if in.b.First < first.b.First {
+			first, later = in, first
 		}
+		end = min(end, uint64(later.b.First))
 	}
-	if b.Docs != nil || b.Words != nil || b.Last-b.First < BlockSize {
-		return false
+	*out = first.b
+	switch {
+	case uint64(out.Last) < end:
+		// Looking at all inputs for a block that may be short pays for a few.
+		return len(op.now) <= maxMerge && out.tidy()
+	case out.Docs == nil && out.Words == nil && out.Last-out.First >= max(BlockSize, uint32(len(op.now))*passShare):
+		return true
+	case len(op.now) == 1:
+		out.cutAfter(uint32(end - 1))
+		return out.tidy()
 	}
-	*out = *b
-	return true
+	return false
 }
 
 const (
+	// passShare times the number of inputs in now is the least length of a run that
+	// is passed: after each, all of them are moved past it.
+	passShare = 4
 	// maxMerge is the largest number of lists that are merged.
 	maxMerge = 8
 	// mergeGap times lists-1 is the mean distance of docs in the result from
