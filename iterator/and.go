@@ -30,6 +30,7 @@ type and struct {
 	half int // the half of mem.docs that is to be written next
 	// decided are the docs that no candidate has to be made of any more.
 	decided progress
+	tally   tally
 	len     uint64
 	err     error
 }
@@ -55,11 +56,17 @@ func (op *and) produce(b *Block, from uint32) bool {
 			return false
 		}
 		c.Block, c.empty, c.upTo = op.ins[0].b, false, op.ins[0].b.Last
-		if c.Words != nil {
+		last := len(op.ins) - 1
+		if c.Words != nil && !(op.tally.on && last == 1) {
 			op.takeWords(&c)
 		}
-		for i := 1; i < len(op.ins) && !c.empty; i++ {
-			if !op.cut(&c, i) {
+		for i := 1; i <= last && !c.empty; i++ {
+			if op.tally.on && i == last {
+				op.countCut(&c, i)
+			} else {
+				op.cut(&c, i)
+			}
+			if op.err != nil {
 				return false
 			}
 		}

@@ -35,9 +35,8 @@ func (op *and) takeWords(c *candidate) {
 	}
 }
 
-// cut takes the docs that input i lacks out of the candidate. It returns false
-// when the input failed.
-func (op *and) cut(c *candidate, i int) bool {
+// cut takes the docs that input i lacks out of the candidate.
+func (op *and) cut(c *candidate, i int) {
 	switch {
 	case c.Docs != nil:
 		op.cutDocs(c, i)
@@ -46,39 +45,20 @@ func (op *and) cut(c *candidate, i int) bool {
 	default:
 		op.cutRun(c, i)
 	}
-	return op.err == nil
 }
 
 // cutDocs is cut for a candidate in Docs form.
 func (op *and) cutDocs(c *candidate, i int) {
-	b := &op.ins[i].b
-	docs, kept, n := c.Docs, &op.mem.docs[op.half], 0
-	for len(docs) > 0 {
-		if !op.reach(i, docs[0]) {
-			c.upTo = math.MaxUint32
-			break
-		}
-		// What is in the block is decided by it.
-		to := countLE(docs, b.Last)
-		n += held(kept[n:], docs[:to], b)
-		docs = docs[to:]
+	kept := &op.mem.docs[op.half]
+	n, more := op.ins[i].hold(kept[:], c.Docs)
+	if !more {
+		c.upTo = math.MaxUint32
+		op.err = op.ins[i].failed()
 	}
 	if c.empty = n == 0; !c.empty {
 		c.setDocs(kept[:n])
 		op.half ^= 1
 	}
-}
-
-// held writes those of docs that b holds to dst and returns how many they are.
-// REQUIRES: no doc is after b.Last nor before where b was cut.
-func held(dst, docs []uint32, b *Block) int {
-	switch {
-	case b.Docs != nil:
-		return docset.Intersect(dst, docs, b.Docs)
-	case b.Words != nil:
-		return docset.FilterWords(dst, docs, b.Base, b.Words)
-	}
-	return copy(dst, docs[docset.SearchGEFrom(docs, 0, b.First):])
 }
 
 // cutRun is cut for a candidate that is a run: what remains is the block of the

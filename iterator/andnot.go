@@ -22,6 +22,7 @@ func AndNot(a, b Iterator) Iterator {
 		op.set = it.set
 	}
 	op.a.it, op.b.it = Blocks(a), Blocks(b)
+	op.b.matcher, _ = op.b.it.(Matcher)
 	op.walker.from = op
 	return op
 }
@@ -39,6 +40,7 @@ type andNot struct {
 	setAt int
 	// decided are the docs for which b has been asked: it cannot be asked again.
 	decided progress
+	tally   tally
 	len     uint64
 	err     error
 }
@@ -63,6 +65,12 @@ func (op *andNot) produce(out *Block, from uint32) bool {
 			op.err = op.a.failed()
 			return false
 		}
+		if op.tally.on && op.lookup == nil && op.set == nil {
+			if !op.countBlock() {
+				return false
+			}
+			continue
+		}
 		upTo, found := op.subtract(out)
 		if op.err != nil {
 			return false
@@ -85,8 +93,13 @@ func (op *andNot) subtract(out *Block) (upTo uint32, found bool) {
 		}
 	}
 	a := op.a.b
-	if op.set != nil && a.Docs != nil {
-		return op.subtractSet(out, a.Docs)
+	if a.Docs != nil {
+		switch {
+		case op.set != nil:
+			return op.subtractSet(out, a.Docs)
+		case op.b.matcher != nil:
+			return op.subtractMatched(out, a.Docs)
+		}
 	}
 	held := op.reachB(a.First)
 	if op.err != nil {
@@ -113,6 +126,34 @@ func (op *andNot) reachB(from uint32) bool {
 	}
 	op.err = op.b.failed()
 	return false
+}
+
+// subtractMatched is subtract for docs and a b that is a Matcher.
+func (op *andNot) subtractMatched(out *Block, docs []uint32) (upTo uint32, found bool) {
+	n := op.holdB(docs)
+	if op.err != nil {
+		return 0, false
+	}
+	if n == 0 {
+		out.setDocs(docs)
+		return out.Last, true
+	}
+	kept := &op.mem.docs[0]
+	if left := docset.Subtract(kept[:], docs, op.mem.docs[1][:n]); left > 0 {
+		out.setDocs(kept[:left])
+		found = true
+	}
+	return docs[len(docs)-1], found
+}
+
+// holdB writes those of docs that b holds to op.mem.docs[1] and returns how many
+// they are.
+func (op *andNot) holdB(docs []uint32) int {
+	n, more := op.b.hold(op.mem.docs[1][:], docs)
+	if !more {
+		op.err = op.b.failed()
+	}
+	return n
 }
 
 // subtractDocs is subtract for docs.

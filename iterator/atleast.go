@@ -62,6 +62,7 @@ type atLeast struct {
 	nowEnd uint64
 	win    window
 	mem    *scratch
+	tally  tally
 	len    uint64
 	err    error
 }
@@ -81,6 +82,10 @@ func (op *atLeast) Close() error {
 
 // produce implements producer.
 func (op *atLeast) produce(out *Block, from uint32) bool {
+	if op.tally.on && op.k == 1 && len(op.ins) == 2 && !op.started {
+		op.countUnion(&op.ins[0], &op.ins[1], from)
+		return false
+	}
 	for !op.win.take(out, from, &op.mem.docs[0]) {
 		if !op.settle(from) {
 			return false
@@ -90,6 +95,10 @@ func (op *atLeast) produce(out *Block, from uint32) bool {
 		}
 		if !op.fill() {
 			return false
+		}
+		if op.tally.on {
+			op.tally.docs += uint64(op.win.count)
+			op.win.filled = false
 		}
 		if !op.win.filled {
 			if op.nowEnd > math.MaxUint32 {

@@ -7,9 +7,20 @@ import (
 
 // Count returns the number of docs of it that were not passed yet. It closes it.
 // When the error is not nil the count is of the docs before the error.
+//
+// Of a set operation the docs are not made: where two bitsets meet, say, the bits
+// that they share are counted.
 func Count(it Iterator) (uint64, error) {
 	n := uint64(0)
+	var t *tally
+	if op, ok := it.(countable); ok {
+		t = op.tallied()
+		t.on = true
+	}
 	err := drain(it, func(b *Block) { n += b.Count() })
+	if t != nil {
+		n += t.docs
+	}
 	return n, err
 }
 

@@ -14,6 +14,8 @@ type input struct {
 	b    Block
 	live bool
 	it   BlockIterator
+	// matcher is it where it is a Matcher, else nil.
+	matcher Matcher
 	// over says that it has returned false, be it at the end or by an error.
 	over bool
 	size uint64 // upper bound of the number of docs of the list
@@ -29,6 +31,7 @@ func newInputs(its []Iterator) []input {
 	ins := make([]input, len(its))
 	for i, it := range its {
 		ins[i].it = Blocks(it)
+		ins[i].matcher, _ = ins[i].it.(Matcher)
 		ins[i].size = UpperBound(ins[i].it)
 	}
 	return ins
@@ -62,7 +65,7 @@ func (in *input) next() bool {
 // otherwise. That follows the ratio of the sizes of two lists that are met, and
 // follows it where the lists are clustered, too.
 func (in *input) reach(from uint32) bool {
-	if in.live && in.b.Last >= from {
+	if in.has(from) {
 		in.b.cutBefore(from)
 		return true
 	}
@@ -92,6 +95,44 @@ func (in *input) reach(from uint32) bool {
 	in.b.setRun(doc, doc)
 	in.live = true
 	return true
+}
+
+// has reports whether b tells whether the list holds doc. REQUIRES: doc is not
+// before where b was cut.
+func (in *input) has(doc uint32) bool { return in.live && in.b.Last >= doc }
+
+// hold writes those of docs that the list holds to dst, which is as long, and returns
+// how many they are. more is false when the list has no doc from the last of docs on
+// or the iterator failed. REQUIRES: docs are ascending, at least one, and not before
+// where b was cut.
+func (in *input) hold(dst, docs []uint32) (n int, more bool) {
+	for len(docs) > 0 {
+		if in.matcher != nil && !in.has(docs[0]) {
+			got, more := in.match(dst[n:], docs)
+			return n + got, more
+		}
+		if !in.reach(docs[0]) {
+			return n, false
+		}
+		// What is in the block is decided by it.
+		got, asked := in.b.Match(dst[n:], docs)
+		n += got
+		docs = docs[asked:]
+	}
+	return n, true
+}
+
+// match is hold for docs after b. REQUIRES: matcher is there.
+func (in *input) match(dst, docs []uint32) (n int, more bool) {
+	if in.over {
+		return 0, false
+	}
+	n, more = in.matcher.Match(dst, docs)
+	if in.live, in.over = more, !more; more {
+		doc := in.it.Doc()
+		in.b.setRun(doc, doc)
+	}
+	return n, more
 }
 
 // failed returns the error of the input, nil when it merely ran out. REQUIRES:

@@ -142,6 +142,21 @@ func TestModelConsumers(t *testing.T) {
 		if n, err := iterator.Count(open()); n != uint64(len(want)) || err != nil {
 			t.Fatalf("%v: Count is %d, %v, want %d", e, n, err, len(want))
 		}
+		if it, n := open(), rng.IntN(len(want)+1); n > 0 {
+			// What is left after some docs, the last of them sought or met.
+			if rng.IntN(2) == 0 {
+				it.SeekGE(want[n-1])
+			} else {
+				for range n {
+					it.Next()
+				}
+			}
+			if left, err := iterator.Count(it); left != uint64(len(want)-n) || err != nil {
+				t.Fatalf("%v: after %d docs Count is %d, %v, want %d", e, n, left, err, len(want)-n)
+			}
+		} else if err := it.Close(); err != nil {
+			t.Fatal(err)
+		}
 		prefix := []uint32{9, 8}
 		if docs, err := iterator.ToSlice(prefix, open()); !slices.Equal(docs, append(prefix, want...)) || err != nil {
 			t.Fatalf("%v: ToSlice gives %d docs, %v, want %d", e, len(docs), err, len(want))
@@ -191,6 +206,15 @@ func TestModelFailing(t *testing.T) {
 		}
 		if err != nil {
 			failures++
+		}
+
+		met = false
+		n, err := iterator.Count(e.open(leaf))
+		switch {
+		case err != nil && (!met || !errors.Is(err, errTest)):
+			t.Fatalf("%v: Count ends with %v", e, err)
+		case n > uint64(len(want)) || err == nil && n < uint64(len(want)):
+			t.Fatalf("%v: Count is %d, %v, want %d", e, n, err, len(want))
 		}
 	}
 	if failures < 15 {

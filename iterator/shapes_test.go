@@ -102,5 +102,9 @@ func form(t testing.TB, rng *rand.Rand, docs []uint32) iterator.Iterator {
 		}
 		return iterator.FromBitmap(bm)
 	}
-	return itertest.Watch(t, itertest.Mixed(docs, rng))
+	it := itertest.Watch(t, itertest.Mixed(docs, rng))
+	if rng.IntN(2) == 0 {
+		return itertest.Matching(it)
+	}
+	return it
 }

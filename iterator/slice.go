@@ -11,7 +11,7 @@ type sliceIterator struct {
 }
 
 var _ interface {
-	BlockIterator
+	Matcher
 	Sized
 } = (*sliceIterator)(nil)
 
@@ -63,6 +63,20 @@ func (it *sliceIterator) NextBlock(b *Block) bool {
 	b.setDocs(rest[:n:n])
 	it.next += n
 	return true
+}
+
+// Match implements Matcher.
+func (it *sliceIterator) Match(dst, docs []uint32) (n int, more bool) {
+	if it.over {
+		return 0, false
+	}
+	from := max(it.next-1, 0)
+	more = it.SeekGE(docs[len(docs)-1])
+	to := len(it.docs)
+	if more {
+		to = it.next
+	}
+	return docset.Intersect(dst, docs, it.docs[from:to]), more
 }
 
 // end makes the exhaustion sticky.

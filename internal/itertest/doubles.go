@@ -208,6 +208,28 @@ func (it *Blocks) Close() error {
 	return nil
 }
 
+// Matching makes a Matcher of it, which seeks each doc.
+func Matching(it iterator.BlockIterator) iterator.Matcher { return matching{it} }
+
+type matching struct{ iterator.BlockIterator }
+
+// Len implements Sized.
+func (m matching) Len() uint64 { return iterator.UpperBound(m.BlockIterator) }
+
+// Match implements Matcher.
+func (m matching) Match(dst, docs []uint32) (n int, more bool) {
+	for _, doc := range docs {
+		if !m.SeekGE(doc) {
+			return n, false
+		}
+		if m.Doc() == doc {
+			dst[n] = doc
+			n++
+		}
+	}
+	return n, true
+}
+
 // Watched wraps an iterator and checks how it is used: no call but Err after
 // Close, Doc only when there is one, Close once. The next call overwrites the docs
 // or words of a block that it handed out.

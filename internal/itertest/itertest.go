@@ -73,6 +73,20 @@ func Run(t *testing.T, name string, want []uint32, open func() iterator.Iterator
 			}
 			w.close()
 		})
+		t.Run("match", func(t *testing.T) {
+			w := start(t, want, open)
+			for rest := targets; len(rest) > 0; {
+				n := min(1+rng.IntN(8), len(rest))
+				w.match(rest[:n])
+				rest = rest[n:]
+			}
+			w.close()
+			if len(want) > 0 {
+				w = start(t, want, open)
+				w.match(want)
+				w.close()
+			}
+		})
 		t.Run("random", func(t *testing.T) {
 			for range rounds {
 				randomWalk(t, start(t, want, open), targets, rng)
@@ -170,8 +184,8 @@ func targets(want, edges []uint32, rng *rand.Rand) []uint32 {
 func randomWalk(t *testing.T, w *walk, targets []uint32, rng *rand.Rand) {
 	t.Helper()
 	// Each walk has its own mix, so that some run far by one kind of call.
-	shares := [4]int{rng.IntN(8), rng.IntN(8), rng.IntN(8), rng.IntN(8)}
-	sum := shares[0] + shares[1] + shares[2] + shares[3]
+	shares := [5]int{rng.IntN(8), rng.IntN(8), rng.IntN(8), rng.IntN(8), rng.IntN(8)}
+	sum := shares[0] + shares[1] + shares[2] + shares[3] + shares[4]
 	if sum == 0 {
 		shares[0], sum = 1, 1
 	}
@@ -194,6 +208,8 @@ func randomWalk(t *testing.T, w *walk, targets []uint32, rng *rand.Rand) {
 				doc = uint64(near) - min(uint64(near), rng.Uint64()>>32>>shift)
 			}
 			more = w.seek(uint32(min(doc, math.MaxUint32)))
+		case x < sum-shares[3]:
+			more = w.match(ahead(w, rng))
 		default:
 			// A target near the current doc, or any of them now and then.
 			i := rng.IntN(len(targets))
@@ -205,4 +221,27 @@ func randomWalk(t *testing.T, w *walk, targets []uint32, rng *rand.Rand) {
 		}
 	}
 	w.close()
+}
+
+// ahead returns docs from around the current one on: docs of the list, docs beside
+// them and others.
+func ahead(w *walk, rng *rand.Rand) []uint32 {
+	at := max(w.pos, 0)
+	doc, dist := uint64(0), rng.IntN(32)
+	if at < len(w.want) {
+		doc = uint64(w.want[at])
+		doc -= min(doc, uint64(rng.IntN(3)))
+	}
+	docs := []uint32{uint32(doc)}
+	for n := rng.IntN(200); n > 0; n-- {
+		doc += 1 + rng.Uint64()>>32>>dist
+		if doc > math.MaxUint32 {
+			break
+		}
+		if i, _ := slices.BinarySearch(w.want, uint32(doc)); i < len(w.want) && rng.IntN(2) == 0 {
+			doc = uint64(w.want[i])
+		}
+		docs = append(docs, uint32(doc))
+	}
+	return docs
 }

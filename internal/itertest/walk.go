@@ -50,6 +50,30 @@ func (w *walk) seek(doc uint32) bool {
 	return w.check("SeekGE", doc, w.it.SeekGE(doc))
 }
 
+// match is seek for all of docs, which ascend; also for implementations without it.
+func (w *walk) match(docs []uint32) bool {
+	w.t.Helper()
+	m, ok := w.it.(iterator.Matcher)
+	if !ok {
+		return w.seek(docs[len(docs)-1])
+	}
+	from := max(w.pos, 0)
+	var want []uint32
+	for _, doc := range docs {
+		n, found := slices.BinarySearch(w.want[from:], doc)
+		if from += n; found {
+			want = append(want, doc)
+		}
+	}
+	w.pos = from
+	dst := make([]uint32, len(docs))
+	n, more := m.Match(dst, docs)
+	if !slices.Equal(dst[:n], want) {
+		w.t.Fatalf("Match(%v) writes %v, want %v", docs, dst[:n], want)
+	}
+	return w.check("Match", docs[len(docs)-1], more)
+}
+
 // block is next for implementations without blocks.
 func (w *walk) block() bool {
 	w.t.Helper()
@@ -103,6 +127,7 @@ func (w *walk) close() {
 			w.seek(0)
 			w.seek(math.MaxUint32)
 			w.block()
+			w.match([]uint32{0, math.MaxUint32})
 		}
 	}
 	if s, ok := w.it.(iterator.Sized); ok && s.Len() != w.len {
