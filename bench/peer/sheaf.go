@@ -162,14 +162,24 @@ func (p *sheaf) Whole(q Query) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return iterator.Count(it)
+	blocks := iterator.Blocks(it)
+	n := uint64(0)
+	var b iterator.Block
+	for blocks.NextBlock(&b) {
+		n += b.Count()
+	}
+	return n, errors.Join(blocks.Err(), blocks.Close())
 }
 
 func (p *sheaf) Count(q Query) (uint64, error) {
 	if q.Op == List {
 		return p.sn.Count(p.terms[q.Lists[0]])
 	}
-	return p.Whole(q)
+	it, err := p.query(q)
+	if err != nil {
+		return 0, err
+	}
+	return iterator.Count(it)
 }
 
 func (p *sheaf) Docs(dst []uint32, q Query) ([]uint32, error) {

@@ -33,6 +33,7 @@ const (
 	mAndN    = "and, count"
 	mAndDocs = "and, docs"
 	mOr      = "or"
+	mOrN     = "or, count"
 	mOrDocs  = "or, docs"
 	mSmall   = "and, small with large"
 	mOr200   = "or of 200"
@@ -92,6 +93,7 @@ func tasks(set *corpus.Set) []task {
 			eachQuery(mAndN, "pair", and, peer.Peer.Count),
 			eachDocs(mAndDocs, "pair", and),
 			eachQuery(mOr, "pair", or, peer.Peer.Whole),
+			eachQuery(mOrN, "pair", or, peer.Peer.Count),
 			eachDocs(mOrDocs, "pair", or))
 	}
 	if small := smallWithLarge(set, byLength, rng); len(small) > 0 {
