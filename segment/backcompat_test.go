@@ -34,7 +34,8 @@ func backcompatFiles() []backcompatFile {
 }
 
 func TestBackcompatSegments(t *testing.T) {
-	known := map[string]bool{"v1-header-inline.bin": true, "v1-header-inline-long.bin": true, "v1-header-segmented.bin": true}
+	known := map[string]bool{"v1-header-inline.bin": true, "v1-header-inline-long.bin": true, "v1-header-segmented.bin": true,
+		"v1-header-gaps.bin": true, "v1-header-runs.bin": true}
 	for _, c := range backcompatFiles() {
 		known[c.name+".bin"] = true
 		seg := readBackcompat(t, c.name)
@@ -66,6 +67,8 @@ func TestBackcompatHeaders(t *testing.T) {
 	for name, want := range map[string]Header{
 		"v1-header-inline-long": {Generation: 300, Count: 2048, First: long[0], Last: long[2047], Inline: long},
 		"v1-header-inline":      {Generation: 300, Count: 4, First: 3, Last: 900, Inline: []uint32{3, 70, 71, 900}},
+		"v1-header-gaps":        {Generation: 300, Count: 4, First: 3, Last: 900, Inline: []uint32{3, 70, 71, 900}},
+		"v1-header-runs":        {Generation: 7, Count: 422, First: 10, Last: 900, Inline: slices.Concat(span(10, 30), span(500, 900))},
 		"v1-header-segmented":   {Generation: 5, Count: 100000, Segments: 4, First: 17, Last: math.MaxUint32},
 	} {
 		var h Header

@@ -96,28 +96,44 @@
 //
 // Written by compaction under the bare key of a term.
 //
-//	+------------+------------+-------+
-//	| form       | generation | count |
-//	| u8         | uv         | uv    |
-//	+------------+------------+-------+
-//	| form 0x11 (inline):    first uv, blocks of docs                   |
-//	| form 0x12 (segmented): segments uv, first uv, last-first uv       |
-//	+--------------------------------------------------------------------+
+//	+------+------------+-----------------------------------------------------+
+//	| form | generation | 0x11, packed:    count uv, first uv, blocks of docs |
+//	| u8   | uv         | 0x12, segmented: count uv, segments uv, first uv,   |
+//	|      |            |                  last-first uv                      |
+//	|      |            | 0x13, gaps:      uv for each doc                    |
+//	|      |            | 0x14, runs:      uv, uv for each run                |
+//	+------+------------+-----------------------------------------------------+
 //
 // The high half of form is the version. generation is the last commit that
 // level 1 of the term holds: deletions of later generations apply to it, earlier
-// ones do not. An inline record holds the whole list, 1..2048 docs, and the term
-// has no level-1 segments. The docs after the first come in blocks of 256, the last
-// one shorter: docs(n, b), where b is the doc before plus one. It has no checksum of its own: rare terms are most
-// terms, and 4 bytes each would be a quarter of the index.
+// ones do not.
+//
+// All forms but the segmented one are inline: the record holds the whole list,
+// 1..2048 docs, and the term has no level-1 segments. A base is 0 at first, then
+// the doc before plus one.
+//
+//   - packed: the docs after the first come in blocks of 256, the last one
+//     shorter: docs(n, base).
+//   - gaps: each doc as its distance to the base, up to the end of the record.
+//   - runs: for each run of consecutive docs the distance of the first one to the
+//     base, then the number of docs behind it; up to the end of the record.
+//
+// A record has no checksum of its own: rare terms are most terms, and 4 bytes
+// each would be a quarter of the index. For the same reason gaps and runs do not
+// say how many they are. So a record must be stored with its length, below a
+// checksum.
 //
 // # Worked example of a header record
 //
 // The docs 3, 70, 71 and 900, inline, of generation 300:
 //
-//	11                  # form: version 1, inline
+//	13                  # form: version 1, gaps
 //	ac 02               # generation 300
-//	04                  # count 4
-//	03                  # first 3
-//	0a 42 00 c0 33      # docs 70 71 900 with base 4: the gaps 66 0 828, packed
+//	03                  # doc 3
+//	42                  # 3+1 and 66: doc 70
+//	00                  # 70+1: doc 71
+//	bc 06               # 71+1 and 828: doc 900
+//
+// What Append chooses is no part of the format: the shortest form, but for lists of
+// 64 docs or fewer gaps in place of packed docs while that takes at most 12 % more.
 package segment

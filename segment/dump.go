@@ -159,6 +159,13 @@ func (d *dumper) header() error {
 		d.field(len(d.src)-d.off, "last - first: last doc is %d", h.Last)
 		return nil
 	}
+	if form := d.src[0]; form != formInline {
+		names := map[byte]string{formGaps: "gaps", formRuns: "runs"}
+		d.field(1, "header record, inline as %s", names[form])
+		d.varint("generation %d")
+		d.field(len(d.src)-d.off, "docs %s", docsText(h.Inline))
+		return nil
+	}
 	d.field(1, "header record, inline")
 	d.varint("generation %d")
 	d.varint("count %d")

@@ -144,6 +144,11 @@ func (b *Builder) clone() *Builder {
 func FuzzHeader(f *testing.F) {
 	for _, h := range headers() {
 		f.Add(h.Append(nil))
+		if h.Segments == 0 {
+			f.Add(appendPackedDocs([]byte{formInline, 1}, h.Inline))
+			f.Add(appendGaps([]byte{formGaps, 1}, h.Inline))
+			f.Add(appendRuns([]byte{formRuns, 1}, h.Inline))
+		}
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var h, again Header

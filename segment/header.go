@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/sheafdb/sheaf/blockcodec"
 )
@@ -19,6 +18,8 @@ const (
 	headerVersionShift = 4 // the version is the high half of the form
 	formInline         = headerVersion<<headerVersionShift | 1
 	formSegmented      = headerVersion<<headerVersionShift | 2
+	formGaps           = headerVersion<<headerVersionShift | 3
+	formRuns           = headerVersion<<headerVersionShift | 4
 )
 
 // Header is what compaction says of a whole term: what level 1 holds. The zero
@@ -47,21 +48,7 @@ func (h *Header) Append(dst []byte) []byte {
 		}
 		return dst
 	}
-	if n := len(h.Inline); n < 1 || n > InlineMax {
-		panic(fmt.Sprintf("segment: header record with %d inline docs", n))
-	}
-	var enc blockcodec.Encoder
-	first := h.Inline[0]
-	dst = append(dst, formInline)
-	for _, v := range [...]uint64{h.Generation, uint64(len(h.Inline)), uint64(first)} {
-		dst = binary.AppendUvarint(dst, v)
-	}
-	last := first
-	for block := range slices.Chunk(h.Inline[1:], blockcodec.BlockSize) {
-		dst = enc.AppendDocs(dst, block, last+1)
-		last = block[len(block)-1]
-	}
-	return dst
+	return h.appendInline(dst)
 }
 
 // Decode reads a record, which must be all of src. It reuses Inline and keeps no
@@ -79,64 +66,37 @@ func (h *Header) Decode(src []byte) error {
 		}
 		return &Error{class, -1, 0, fmt.Sprintf("header record of version %d, this package reads %d", v, headerVersion)}
 	}
-	var fields [5]uint64
-	n := 3
-	switch form {
-	case formInline:
-	case formSegmented:
-		n = 5
-	default:
+	if form < formInline || form > formRuns {
 		return &Error{ErrTooNew, -1, 0, "unknown form of header record"}
 	}
-	off := 1
-	for i := range n {
-		v, used := uvarint(src[off:])
-		if used == 0 {
-			return corrupt(off, "bad varint")
-		}
-		fields[i] = v
-		off += used
+	generation, used := uvarint(src[1:])
+	if used == 0 {
+		return corrupt(1, "bad varint")
 	}
-	h.Generation, h.Count = fields[0], fields[1]
-	if form == formInline {
-		return h.decodeInline(src, off, fields[2])
+	h.Generation = generation
+	off := 1 + used
+	switch form {
+	case formInline:
+		return h.decodePacked(src, off)
+	case formGaps:
+		return h.decodeGaps(src, off)
+	case formRuns:
+		return h.decodeRuns(src, off)
 	}
-	return h.decodeSegmented(src, off, fields[2], fields[3], fields[4])
+	return h.decodeSegmented(src, off)
 }
 
-func (h *Header) decodeInline(src []byte, off int, first uint64) error {
-	if h.Count < 1 || h.Count > InlineMax {
-		return corrupt(1, "not 1..2048 inline docs")
-	}
-	if first > math.MaxUint32 {
-		return corrupt(1, "doc past 2^32-1")
-	}
-	h.Inline = resize(h.Inline, int(h.Count))
-	h.Inline[0] = uint32(first)
-	var dec blockcodec.Decoder
-	last := uint32(first)
-	for block := range slices.Chunk(h.Inline[1:], blockcodec.BlockSize) {
-		if last == math.MaxUint32 {
-			return corrupt(off, "doc past 2^32-1")
-		}
-		used, err := dec.DecodeDocs(block, src[off:], last+1)
-		if err != nil {
-			return fromCodec(-1, off, err)
-		}
-		off += used
-		last = block[len(block)-1]
+func (h *Header) decodeSegmented(src []byte, off int) error {
+	var fields [4]uint64 // count, segments, first, last-first
+	off, err := readFields(fields[:], src, off)
+	if err != nil {
+		return err
 	}
 	if off != len(src) {
 		return corrupt(off, "bytes left over")
 	}
-	h.First, h.Last = uint32(first), last
-	return nil
-}
-
-func (h *Header) decodeSegmented(src []byte, off int, segments, first, span uint64) error {
-	if off != len(src) {
-		return corrupt(off, "bytes left over")
-	}
+	h.Count = fields[0]
+	segments, first, span := fields[1], fields[2], fields[3]
 	if first > math.MaxUint32 || span > math.MaxUint32-first {
 		return corrupt(1, "doc past 2^32-1")
 	}
@@ -148,4 +108,17 @@ func (h *Header) decodeSegmented(src []byte, off int, segments, first, span uint
 	}
 	h.Segments, h.First, h.Last = segments, uint32(first), uint32(first+span)
 	return nil
+}
+
+// readFields reads as many varints as there are fields and returns where they end.
+func readFields(fields []uint64, src []byte, off int) (int, error) {
+	for i := range fields {
+		v, used := uvarint(src[off:])
+		if used == 0 {
+			return off, corrupt(off, "bad varint")
+		}
+		fields[i] = v
+		off += used
+	}
+	return off, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -19,6 +20,11 @@ func headers() []Header {
 		{Generation: 300, Inline: span(1000, 1257)},
 		{Generation: 300, Inline: gapList(rand.New(rand.NewPCG(3, 4)), InlineMax, 9, 3000)},
 		{Generation: 5, Inline: span(math.MaxUint32-99, math.MaxUint32)},
+		{Generation: 5, Inline: span(0, InlineMax-1)},
+		{Generation: 5, Inline: slices.Concat(span(0, 299), span(302, 302), span(math.MaxUint32-1, math.MaxUint32))},
+		{Generation: 5, Inline: gapList(rand.New(rand.NewPCG(3, 4)), gapsMax, 0, 100)},
+		{Generation: 5, Inline: gapList(rand.New(rand.NewPCG(3, 4)), gapsMax+1, 0, 100)},
+		{Generation: 5, Inline: gapList(rand.New(rand.NewPCG(3, 4)), 2, math.MaxUint32/2, math.MaxUint32/3)},
 		{Generation: 7, Count: 1, Segments: 1, First: 5, Last: 5},
 		{Generation: 7, Count: 1 << 32, Segments: 1, First: 0, Last: math.MaxUint32},
 		{Generation: math.MaxUint64, Count: 1e6, Segments: 77, First: 12, Last: 4e9},
@@ -46,11 +52,79 @@ func TestHeaderRoundTrip(t *testing.T) {
 	}
 }
 
-// A record cut short or with bytes behind it is refused.
+// Append takes the form that is best, and each of them somewhere.
+func TestHeaderForms(t *testing.T) {
+	rng := newRand(t)
+	for _, c := range []struct {
+		name string
+		docs []uint32
+		form byte
+		len  int // 0: not known
+	}{
+		{"one doc", []uint32{200}, formGaps, 2 + 2},
+		{"the last doc there is", []uint32{math.MaxUint32}, formGaps, 2 + 5},
+		{"two docs", []uint32{3, 300}, formGaps, 2 + 1 + 2},
+		{"a run of two", []uint32{3, 4}, formGaps, 2 + 2},
+		{"a run of three", []uint32{3, 4, 5}, formRuns, 2 + 2},
+		{"a run of 2048", span(1000, 1000+InlineMax-1), formRuns, 2 + 2 + 2},
+		{"two runs", slices.Concat(span(10, 30), span(1000, 1700)), formRuns, 2 + 1 + 1 + 2 + 2},
+		{"64 small gaps", gapList(rng, gapsMax, 5, 60), formGaps, 2 + gapsMax},
+		{"64 gaps of 3 bits", gapList(rng, gapsMax, 5, 8), formInline, 0},
+		{"65 small gaps", gapList(rng, gapsMax+1, 5, 60), formInline, 0},
+		{"many", gapList(rng, InlineMax, 5, 100), formInline, 0},
+	} {
+		h := Header{Generation: 1, Inline: c.docs}
+		src := h.Append(nil)
+		if src[0] != c.form || c.len > 0 && len(src) != c.len {
+			t.Errorf("%s: form %#x and %d bytes, want %#x and %d", c.name, src[0], len(src), c.form, c.len)
+		}
+	}
+}
+
+// All forms give any list back, whichever Append would take.
+func TestHeaderEachForm(t *testing.T) {
+	rng := newRand(t)
+	for range 300 {
+		docs := gapList(rng, 1+rng.IntN(InlineMax), rng.Uint32N(100), 1+rng.Uint64N(1000))
+		if rng.IntN(2) == 0 {
+			docs = docs[:1+rng.IntN(min(len(docs), 100))]
+		}
+		for form, src := range map[byte][]byte{
+			formInline: appendPackedDocs([]byte{formInline, 9}, docs),
+			formGaps:   appendGaps([]byte{formGaps, 9}, docs),
+			formRuns:   appendRuns([]byte{formRuns, 9}, docs),
+		} {
+			var h Header
+			if err := h.Decode(src); err != nil || h.Generation != 9 || !slices.Equal(h.Inline, docs) {
+				t.Fatalf("form %#x: %d of %d docs, %v", form, len(h.Inline), len(docs), err)
+			}
+		}
+		if n := gapsLen(docs); n != len(appendGaps(nil, docs)) {
+			t.Fatalf("gapsLen is %d", n)
+		}
+		if n := runsLen(docs, math.MaxInt); n != len(appendRuns(nil, docs)) {
+			t.Fatalf("runsLen is %d", n)
+		}
+	}
+}
+
+// A record cut short or with bytes behind it is refused. Gaps and runs end where
+// the record does; of these only what ends inside a number is.
 func TestHeaderExactLength(t *testing.T) {
 	for _, h := range headers() {
 		src := h.Append(nil)
 		var got Header
+		if form := src[0]; form == formGaps || form == formRuns {
+			for n := range len(src) {
+				if err := got.Decode(slices.Clip(src[:n])); err == nil && !slices.Equal(got.Inline, h.Inline[:len(got.Inline)]) || err != nil && !errors.Is(err, ErrCorrupt) {
+					t.Errorf("%+v: %d of %d bytes: %v, %v", h, n, len(src), got, err)
+				}
+			}
+			if err := got.Decode(append(src, 0x80)); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%+v: a byte more: %v", h, err)
+			}
+			continue
+		}
 		for n := range len(src) {
 			if err := got.Decode(slices.Clip(src[:n])); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("%+v: %d of %d bytes: %v", h, n, len(src), err)
@@ -69,7 +143,25 @@ func TestHeaderLies(t *testing.T) {
 	}{
 		{"version 0", "01 00 01 07", ErrTooOld},
 		{"version 2", "21 00 01 07", ErrTooNew},
-		{"unknown form", "13 00 01 07", ErrTooNew},
+		{"unknown form", "15 00 01 07", ErrTooNew},
+		{"form 0", "10 00 01 07", ErrTooNew},
+		{"gaps, no docs", "13 00", ErrCorrupt},
+		{"gaps, 2049 docs", "13 00 " + strings.Repeat("00", 2049), ErrCorrupt},
+		{"gaps, cut", "13 00 07 80", ErrCorrupt},
+		{"gaps, not shortest", "13 00 80 00", ErrCorrupt},
+		{"gaps, first past the end", "13 00 80 80 80 80 10", ErrCorrupt},
+		{"gaps past the end", "13 00 07 f8 ff ff ff 0f", ErrCorrupt},
+		{"gaps of 2^64-1", "13 00 07 ff ff ff ff ff ff ff ff ff 01", ErrCorrupt},
+		{"gaps, behind the last doc there is", "13 00 ff ff ff ff 0f 00", ErrCorrupt},
+		{"runs, no docs", "14 00", ErrCorrupt},
+		{"runs, no length", "14 00 07", ErrCorrupt},
+		{"runs, cut", "14 00 07 00 80", ErrCorrupt},
+		{"runs, 2049 docs", "14 00 07 80 10", ErrCorrupt},
+		{"runs, 2049 docs in two", "14 00 07 fe 0f 00 01", ErrCorrupt},
+		{"runs, length of 2^64-1", "14 00 07 ff ff ff ff ff ff ff ff ff 01", ErrCorrupt},
+		{"runs, first past the end", "14 00 80 80 80 80 10 00", ErrCorrupt},
+		{"runs past the end", "14 00 ff ff ff ff 0f 01", ErrCorrupt},
+		{"runs, behind the last doc there is", "14 00 ff ff ff ff 0f 00 00 00", ErrCorrupt},
 		{"no docs", "11 00 00 07", ErrCorrupt},
 		{"2049 docs", "11 00 81 10 07 00 00 00 00 00 00 00 00", ErrCorrupt},
 		{"a block behind the last doc there is", "11 00 82 02 ff fd ff ff 0f 00 00", ErrCorrupt},
@@ -93,15 +185,20 @@ func TestHeaderLies(t *testing.T) {
 }
 
 func TestHeaderAllocatesNothing(t *testing.T) {
-	h := Header{Generation: 1, Inline: gapList(newRand(t), 200, 5, 900)}
-	src := h.Append(nil)
-	var got Header
-	if avg := testing.AllocsPerRun(5, func() {
-		src = h.Append(src[:0])
+	for _, docs := range [][]uint32{gapList(newRand(t), 200, 5, 900), gapList(newRand(t), 20, 5, 900), span(5, 500)} {
+		h := Header{Generation: 1, Inline: docs}
+		src := h.Append(nil)
+		var got Header
 		if err := got.Decode(src); err != nil {
 			t.Fatal(err)
 		}
-	}); avg != 0 {
-		t.Errorf("%v allocations", avg)
+		if avg := testing.AllocsPerRun(5, func() {
+			src = h.Append(src[:0])
+			if err := got.Decode(src); err != nil {
+				t.Fatal(err)
+			}
+		}); avg != 0 {
+			t.Errorf("form %#x: %v allocations", src[0], avg)
+		}
 	}
 }
