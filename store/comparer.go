@@ -52,12 +52,19 @@ func newComparer() *pebble.Comparer {
 	return &c
 }
 
-// newCompression compresses the blocks that hold keys and leaves values as they
-// are: postings are packed already.
-func newCompression() *sstable.CompressionProfile {
+// Levels of zstd. docs/perf.md has the measurements.
+const (
+	zstdFast  = 3
+	zstdSmall = 7 // takes longer to pack, for 3 % less
+)
+
+// newCompression compresses the blocks that hold keys, with the given level of
+// zstd, and leaves values as they are: postings are packed already.
+func newCompression(level uint8) *sstable.CompressionProfile {
 	p := *sstable.NoCompression
 	p.Name = "SheafPostingsV1"
 	p.DataBlocks = sstable.ZstdCompression.DataBlocks
+	p.DataBlocks.Level = level
 	p.OtherBlocks = sstable.SnappyCompression.OtherBlocks
 	p.MinReductionPercent = 12
 	return &p

@@ -19,7 +19,7 @@ import (
 // irreversible in it (format version, comparer, merger) is part of the store's
 // format.
 func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
-	compression := newCompression()
+	fast, small := newCompression(zstdFast), newCompression(zstdSmall)
 	po := &pebble.Options{
 		FS: o.fs,
 		// 21: replacing ranges, logs that tell damage from their end, a checksum in
@@ -44,12 +44,20 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 	}
 	po.TargetFileSizes[0] = 32 << 20
 	po.Experimental.SpanPolicyFunc = cutSpaces
+	// Blocks of keys in rows: the other kind has two tables of offsets, which do not
+	// compress and are a quarter of an index of short lists.
+	po.Experimental.EnableColumnarBlocks = func() bool { return false }
 	for i := range po.Levels {
+		compression := fast
+		if i == len(po.Levels)-1 {
+			compression = small // what stays
+		}
 		po.Levels[i] = pebble.LevelOptions{
-			BlockSize:      16 << 10,  // what a look-up unpacks that finds no block cached
-			IndexBlockSize: 256 << 10, // one level of index
-			FilterPolicy:   bloom.FilterPolicy(10),
-			Compression:    func() *sstable.CompressionProfile { return compression },
+			BlockSize:            16 << 10, // what a look-up unpacks that finds no block cached
+			BlockRestartInterval: 32,
+			IndexBlockSize:       256 << 10, // one level of index
+			FilterPolicy:         bloom.FilterPolicy(10),
+			Compression:          func() *sstable.CompressionProfile { return compression },
 		}
 	}
 	return po
