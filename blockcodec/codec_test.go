@@ -157,7 +157,8 @@ func TestVariableByteLimits(t *testing.T) {
 	}
 }
 
-// TestMaxEncodedLen reaches the bound at every length, and never passes it.
+// TestMaxEncodedLen: TurboPFor #133, the bound was too small. It reaches the bound at
+// every length, and never passes it.
 func TestMaxEncodedLen(t *testing.T) {
 	var e Encoder
 	r := newRand(t)

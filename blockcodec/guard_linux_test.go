@@ -44,7 +44,8 @@ func uint32s(b []byte) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(&b[0])), len(b)/4)
 }
 
-// TestGuardPages decodes and encodes with every slice against a page that faults,
+// TestGuardPages: TurboPFor #71 and #84, blocks of a length that is no multiple of 32
+// were read or written past their end. It decodes and encodes with every slice against a page that faults,
 // for every length and type.
 func TestGuardPages(t *testing.T) {
 	eachTier(t, func(t *testing.T) {

@@ -1,11 +1,14 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/sheafdb/sheaf/iterator"
 )
@@ -138,6 +141,67 @@ func TestOpenClose(t *testing.T) {
 	// 9,000 more lists: were a hundred bytes of each left, it would show.
 	if n := liveHeap(); n > heap+512<<10 {
 		t.Errorf("%d bytes live, %d after the first thousand", n, heap)
+	}
+}
+
+// TestReopen: a store opened and closed a hundred times, and refused as often, leaves
+// no more files open and no more goroutines than at first.
+func TestReopen(t *testing.T) {
+	skipInRace(t)
+	dir, other := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	round := func(i int) {
+		st, err := Open(dir, &Options{ReadOnly: i%10 == 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, nil); !errors.Is(err, ErrLocked) {
+			t.Fatalf("open twice: %v", err)
+		}
+		if _, err := Open(other, nil); !errors.Is(err, ErrNotStore) {
+			t.Fatalf("no store: %v", err)
+		}
+		if i%10 < 9 {
+			commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), uint32(i), uint32(i)+100) })
+			if _, err := st.Compact(ctx, CompactOptions{}); !errors.Is(err, context.Canceled) {
+				t.Fatalf("Compact after its context: %v", err)
+			}
+			w := newWriter(t, st, WriterOptions{}, 2)
+			if err := first(w.Add([]byte("y"), 1, 2, 3), w.Discard()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := st.Verify(ctx, VerifyOptions{}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("Verify after its context: %v", err)
+		}
+		sn := snapshot(t, st)
+		if got := postings(t, sn, "x"); len(got) == 0 {
+			t.Fatal("no docs")
+		}
+		if err := errors.Join(sn.Close(), st.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var files, goroutines int
+	for i := range 100 {
+		if i == 30 {
+			files, goroutines = openFiles(t), runtime.NumGoroutine()
+		}
+		round(i)
+	}
+	if n := openFiles(t); n > files {
+		t.Errorf("%d files are open, %d at first", n, files)
+	}
+	// Some of Pebble's end a moment after Close.
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > goroutines {
+		t.Errorf("%d goroutines, %d at first", n, goroutines)
 	}
 }
 

@@ -131,8 +131,9 @@ func TestLongList(t *testing.T) {
 	}
 }
 
-// TestCompactLeavesNothing: a term that lost all its docs leaves no key, whatever
-// took them.
+// TestCompactLeavesNothing: dgraph #9824, pieces of a list stayed after a split and a
+// deletion; RediSearch #1263, empty lists stayed. A term that lost all its docs leaves
+// no key, whatever took them.
 func TestCompactLeavesNothing(t *testing.T) {
 	st := openMem(t)
 	x, y, z := []byte("x"), []byte("y"), []byte("z")
@@ -169,7 +170,8 @@ func TestCompactLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestDeletePieces deletes docs of many pieces, at their edges.
+// TestDeletePieces deletes docs of many pieces, at their edges. What was written is
+// read again: roaring #358, own output that could not be.
 func TestDeletePieces(t *testing.T) {
 	st := openMem(t)
 	var all, kept []uint32
@@ -209,7 +211,9 @@ func TestDeletePieces(t *testing.T) {
 	}
 }
 
-// TestTopOfRange has a run that ends at the last doc there is, given downwards.
+// TestTopOfRange: RoaringBitmap #475 and CRoaring #140, IDs at the ends of the range
+// made loops that did not end. It has a run that ends at the last doc there is, given
+// downwards.
 func TestTopOfRange(t *testing.T) {
 	st := openMem(t)
 	commit(t, st, func(b *Batch) error {
