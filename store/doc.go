@@ -31,8 +31,9 @@
 //
 // The directory holds the files of the key-value store below (Pebble), the
 // folder stage, where compaction and Writers build their output, the file
-// SHEAF.state, which says what of them must be there, and the file SHEAF, which
-// says that this is a store and of which format. Keys are laid out so:
+// SHEAF.state, which says what of them must be there, the file SHEAF.manifest, a
+// second copy of the list of tables, and the file SHEAF, which says that this is a
+// store and of which format. Keys are laid out so:
 //
 //	0x01 name                                            meta records
 //	0x02 escaped-term 0x00                               header record

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
@@ -20,12 +21,27 @@ type foundFiles struct {
 	durable  uint64   // generation that must be there
 	manifest fileSum  // all of the current one; no name: none
 	logs     []string // that may be needed
-	// suspect is set when something of a log cannot be read and records lie behind
-	// it: damage, unless it was never synced, or is in tables already.
-	suspect error
+	// damage is what cannot be read of logs, with records behind it: damage, unless it
+	// was never synced, or is in tables already. In the order of logs.
+	damage []*logDamage
+	ends   map[string]int64 // where a log ends before its file does, by name
 	// short is set when the logs alone do not show that all is there.
 	short bool
+	// doubt is set by Repair alone: there may be tables that the manifest does not name.
+	doubt bool
 }
+
+// logDamage is an ErrCorrupt.
+type logDamage struct {
+	name string
+	at   int64
+}
+
+func (d *logDamage) Error() string {
+	return fmt.Sprintf("%v: log %s is damaged at byte %d: what was committed in it from there on is lost", ErrCorrupt, d.name, d.at)
+}
+
+func (d *logDamage) Unwrap() error { return ErrCorrupt }
 
 // checkFiles looks, before Pebble does, for damage that Pebble does not see. It
 // changes nothing.
@@ -46,10 +62,7 @@ func checkFiles(fsys vfs.FS, dir string, log *slog.Logger) (*foundFiles, error) 
 		return nil, err
 	}
 	found := &foundFiles{durable: state.generation, manifest: m.sum}
-	if state.closed {
-		return found, nil
-	}
-	return found, found.checkLogs(fsys, dir, state.logs)
+	return found, found.checkLogs(fsys, dir, state)
 }
 
 // foundManifest is a manifest as it was read.
@@ -92,7 +105,7 @@ func (m *foundManifest) check(fsys vfs.FS, dir string, known fileSum) error {
 	if m.sum.name == "" {
 		return nil
 	}
-	const advice = "opening it would lose tables; restore the store from a copy"
+	const advice = "opening it would lose tables; repair the store, or restore it from a copy"
 	if m.scan.damaged() {
 		return corruptf("%s is damaged at byte %d: %s", m.sum.name, m.scan.bad, advice)
 	}
@@ -143,19 +156,24 @@ func manifestOfMarker(name string) (manifest string, ok bool) {
 }
 
 // checkLogs finds the logs and looks for the generations that they say are
-// durable.
-func (found *foundFiles) checkLogs(fsys vfs.FS, dir string, needed []string) error {
+// durable. It goes on after a log that is missing.
+func (found *foundFiles) checkLogs(fsys vfs.FS, dir string, state *storeState) error {
+	if state.closed {
+		return nil
+	}
 	names, err := fsys.List(dir)
 	if err != nil {
 		return err
 	}
 	slices.Sort(names)
-	for _, name := range needed {
-		if _, ok := slices.BinarySearch(names, name); !ok {
-			return corruptf("log %s is missing: what was committed to it would be lost; restore the store from a copy", name)
+	var missing error
+	for _, name := range state.logs {
+		if _, ok := slices.BinarySearch(names, name); !ok && missing == nil {
+			missing = corruptf("log %s is missing: what was committed to it would be lost; repair the store, or restore it from a copy", name)
 		}
 	}
 	var promised uint64
+	found.ends = map[string]int64{}
 	for _, name := range names {
 		number, ok := fileNumber(name, "", logSuffix)
 		if !ok {
@@ -174,15 +192,50 @@ func (found *foundFiles) checkLogs(fsys vfs.FS, dir string, needed []string) err
 		if err = errors.Join(err, f.Close()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if scan.damaged() && found.suspect == nil {
-			found.suspect = fmt.Errorf("log %s is damaged at byte %d", name, scan.bad)
+		if scan.bad >= 0 {
+			found.ends[name] = scan.bad
+		}
+		if scan.damaged() {
+			found.damage = append(found.damage, &logDamage{name, scan.bad})
 		}
 	}
 	// The last record promises what was durable before it.
 	found.short = found.durable > promised+1
 	found.durable = max(found.durable, promised)
-	return nil
+	return missing
 }
+
+// damageIn returns those of the damaged logs that were read. Pebble reads the logs
+// that are not in tables altogether, and no others.
+func (found *foundFiles) damageIn(l *logsFS) (damage []*logDamage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range found.damage {
+		if l.read[d.name] {
+			damage = append(damage, d)
+		}
+	}
+	return damage
+}
+
+// logsFS notes which logs are read.
+type logsFS struct {
+	vfs.FS
+	mu   sync.Mutex
+	read map[string]bool // by base name
+}
+
+func (l *logsFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if base := l.FS.PathBase(name); pebbleKind(base) == logFile {
+		l.mu.Lock()
+		l.read[base] = true
+		l.mu.Unlock()
+	}
+	return l.FS.Open(name, opts...)
+}
+
+// Unwrap lets Pebble see the file system below.
+func (l *logsFS) Unwrap() vfs.FS { return l.FS }
 
 // A promise is in each record of the log: the generation that was durable when it
 // was made. A record that can be read behind damage proves by it what must have
@@ -221,9 +274,9 @@ func (found *foundFiles) missing(generation uint64) error {
 	if generation >= found.durable {
 		return nil
 	}
-	err := corruptf("commits up to %d were durable, the store ends at %d: restore it from a copy", found.durable, generation)
-	if found.suspect != nil {
-		err = fmt.Errorf("%w (%w)", err, found.suspect)
+	err := corruptf("commits up to %d were durable, the store ends at %d: repair it, or restore it from a copy", found.durable, generation)
+	if len(found.damage) > 0 {
+		err = fmt.Errorf("%w (%w)", err, found.damage[0])
 	}
 	return err
 }

@@ -304,6 +304,7 @@ func pebbleKind(name string) fileKind {
 
 const (
 	logSuffix      = ".log"
+	tableSuffix    = ".sst"
 	manifestPrefix = "MANIFEST-"
 	markerPrefix   = "marker."
 )

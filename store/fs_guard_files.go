@@ -3,6 +3,7 @@ package store
 import (
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -113,10 +114,13 @@ func (g *guardFS) Remove(name string) error {
 	if g.failed.Load() && g.FS.PathDir(name) != g.FS.PathJoin(g.dir, stageDir) {
 		return nil
 	}
-	if g.kind(name) == logFile {
+	switch {
+	case g.kind(name) == logFile:
 		if err := g.keeper.forgetLog(g.FS.PathBase(name)); err != nil {
 			return err
 		}
+	case strings.HasSuffix(name, tableSuffix) && g.FS.PathDir(name) == g.dir:
+		g.keeper.settle()
 	}
 	return g.FS.Remove(name)
 }

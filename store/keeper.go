@@ -22,7 +22,8 @@ type keeper struct {
 	durable atomic.Uint64 // generation up to which all is on disk
 	written atomic.Uint64 // generation in the state file
 
-	writeMu sync.Mutex // one write at a time
+	writeMu sync.Mutex   // one write at a time
+	copy    manifestCopy // guarded by writeMu
 
 	mu        sync.Mutex
 	writing   map[string]*manifestState // manifests made by this process
@@ -48,6 +49,7 @@ func newKeeper(fsys vfs.FS, dir string, log *slog.Logger, found *foundFiles) *ke
 		stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		writing: make(map[string]*manifestState), logs: make(map[string]bool),
 		current: found.manifest.name, sum: found.manifest,
+		copy: manifestCopy{fs: fsys, dir: dir},
 	}
 	for _, name := range found.logs {
 		k.logs[name] = false
@@ -100,7 +102,7 @@ func (k *keeper) suspend() {
 	k.mu.Unlock()
 }
 
-// write replaces the state file.
+// write replaces the state file, once the copy of the manifest has what it says.
 func (k *keeper) write(closed bool) error {
 	k.writeMu.Lock()
 	defer k.writeMu.Unlock()
@@ -110,9 +112,17 @@ func (k *keeper) write(closed bool) error {
 		s.logs = sortedNames(k.logs)
 	}
 	suspended := k.suspended
+	// That of the process before is copied already, and Pebble begins another one.
+	mine := k.writing[k.current] != nil
 	k.mu.Unlock()
 	if suspended {
 		return nil
+	}
+	if mine {
+		if err := k.copy.update(s.manifest); err != nil {
+			// Nobody needs the copy but after damage: the store goes on without.
+			k.log.Warn("store: manifest was not copied", "err", err)
+		}
 	}
 	err := writeState(k.fs, k.dir, &s)
 	if err == nil {
@@ -163,6 +173,22 @@ func (k *keeper) manifestSynced(name string) {
 	if name == k.current {
 		k.sum = m.synced
 		k.wakeLocked()
+	}
+}
+
+// settle writes the state file if the manifest has changed since. Tables go only
+// when the copy of the manifest can do without them.
+func (k *keeper) settle() {
+	k.writeMu.Lock()
+	k.mu.Lock()
+	behind := !k.suspended && k.writing[k.current] != nil && k.copy.sum != k.sum
+	k.mu.Unlock()
+	k.writeMu.Unlock()
+	if !behind {
+		return
+	}
+	if err := k.write(false); err != nil {
+		k.log.Warn("store: state file was not written", "err", err)
 	}
 }
 

@@ -32,6 +32,7 @@ type pebbleKV struct {
 	applied  atomic.Uint64  // generation that was written last
 	staging  atomic.Uint64  // numbers the files in stageDir
 	watcher  kvWatcher      // nil: nobody
+	damaged  []*logDamage   // of logs that were read
 
 	swapMu sync.RWMutex // held to replace a range; see newIter
 }
@@ -49,6 +50,10 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 	}
 	e.opts = newPebbleOptions(o, e.events)
 	e.opts.FS = badBlocksFS{e.fs, &e.events.bad}
+	logs := &logsFS{FS: e.opts.FS, read: map[string]bool{}}
+	if len(found.damage) > 0 {
+		e.opts.FS = logs
+	}
 	e.opts.Logger = pebbleLogger{log: o.Logger, fatal: e.fatalHook(o)}
 	e.opts.Lock = lock
 	e.opts.ErrorIfNotExists = !create
@@ -61,6 +66,7 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 		e.abandon(err)
 		return nil, err
 	}
+	e.damaged = found.damageIn(logs)
 	if o.ReadOnly {
 		return e, nil
 	}

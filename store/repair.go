@@ -257,8 +257,10 @@ func (r *repairer) read(e *pebbleKV, found *foundFiles) (err error) {
 	if err := found.missing(r.rep.Generation); err != nil {
 		r.lost(Loss{File: r.dir, Err: corruptf("commits from %d to %d are lost", r.rep.Generation+1, found.durable)})
 	}
-	if err := r.unknownTables(e); err != nil {
-		return err
+	if found.doubt {
+		if err := r.unknownTables(e); err != nil {
+			return err
+		}
 	}
 	oldest, err := r.deletions(v)
 	if err != nil {
@@ -309,13 +311,6 @@ func (r *repairer) meta(v kvView) error {
 // unknownTables tells of tables that the manifest does not know: when it is
 // damaged, they may be part of the store.
 func (r *repairer) unknownTables(e *pebbleKV) error {
-	damaged := false
-	for _, l := range r.rep.Losses {
-		damaged = damaged || l.File == r.dir
-	}
-	if !damaged || r.writing != nil {
-		return nil
-	}
 	levels, err := e.db.SSTables()
 	if err != nil {
 		return kvErr(err)
@@ -323,7 +318,7 @@ func (r *repairer) unknownTables(e *pebbleKV) error {
 	known := map[string]bool{}
 	for _, level := range levels {
 		for _, t := range level {
-			known[t.BackingSSTNum.String()+".sst"] = true
+			known[t.BackingSSTNum.String()+tableSuffix] = true
 		}
 	}
 	names, err := r.opts.fs.List(r.dir)
@@ -331,7 +326,7 @@ func (r *repairer) unknownTables(e *pebbleKV) error {
 		return err
 	}
 	for _, name := range names {
-		if strings.HasSuffix(name, ".sst") && !known[name] {
+		if strings.HasSuffix(name, tableSuffix) && !known[name] {
 			r.lost(Loss{File: name, Err: corruptf("the manifest does not know this table any more: what is in it is not taken over")})
 		}
 	}

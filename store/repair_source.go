@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -23,12 +24,13 @@ import (
 type leftFS struct {
 	vfs.FS
 	dir    string
-	cut    map[string]int64 // length, by base name
-	hidden map[string]bool
+	cut    map[string]int64  // length, by base name
+	hidden map[string]bool   // by base name
+	text   map[string][]byte // by base name, in place of what is there; hidden does not count
 }
 
 func newLeftFS(fsys vfs.FS, dir string) *leftFS {
-	return &leftFS{FS: fsys, dir: dir, cut: map[string]int64{}, hidden: map[string]bool{}}
+	return &leftFS{FS: fsys, dir: dir, cut: map[string]int64{}, hidden: map[string]bool{}, text: map[string][]byte{}}
 }
 
 func (l *leftFS) Unwrap() vfs.FS { return l.FS }
@@ -39,16 +41,17 @@ func (l *leftFS) List(dir string) ([]string, error) {
 		return names, err
 	}
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return l.hidden[name] })
-	for name := range l.cut {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names, nil
+	names = slices.AppendSeq(names, maps.Keys(l.cut))
+	names = slices.AppendSeq(names, maps.Keys(l.text))
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 func (l *leftFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	base := l.FS.PathBase(name)
+	if text, ok := l.text[base]; ok {
+		return &leftFile{from: bytes.NewReader(text), size: int64(len(text))}, nil
+	}
 	if l.hidden[base] {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
@@ -62,11 +65,14 @@ func (l *leftFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &leftFile{File: f, size: size}, nil
+	return &leftFile{File: f, from: f, size: size}, nil
 }
 
 func (l *leftFS) Stat(name string) (vfs.FileInfo, error) {
 	base := l.FS.PathBase(name)
+	if text, ok := l.text[base]; ok {
+		return leftInfo{nil, int64(len(text))}, nil
+	}
 	if l.hidden[base] {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
 	}
@@ -77,10 +83,11 @@ func (l *leftFS) Stat(name string) (vfs.FileInfo, error) {
 	return info, err
 }
 
-// leftFile is a file of another length than it has on disk; File is nil when it is
-// not there.
+// leftFile is a file of another length or content than it has on disk; File is nil
+// when that is not looked at.
 type leftFile struct {
 	vfs.File
+	from io.ReaderAt // nil: zeros
 	size int64
 	pos  int64
 }
@@ -91,9 +98,9 @@ func (f *leftFile) ReadAt(p []byte, off int64) (int, error) {
 	}
 	n := int(min(int64(len(p)), f.size-off))
 	got := 0
-	if f.File != nil {
+	if f.from != nil {
 		var err error
-		if got, err = f.File.ReadAt(p[:n], off); err != nil && !errors.Is(err, io.EOF) {
+		if got, err = f.from.ReadAt(p[:n], off); err != nil && !errors.Is(err, io.EOF) {
 			return got, err
 		}
 	}
@@ -146,22 +153,18 @@ func (i leftInfo) Mode() os.FileMode { return 0o600 }
 // openLeft opens, for reading, what is left of the store in dir, whose lock the
 // caller holds. It tells lost what is wrong with the files.
 func openLeft(dir string, o Options, lock *pebble.Lock, lost func(Loss)) (*pebbleKV, *foundFiles, error) {
-	found, err := checkFiles(o.fs, dir, o.Logger)
-	if found == nil || err != nil {
-		if !errors.Is(err, ErrCorrupt) {
-			return nil, nil, err
-		}
-		lost(Loss{File: dir, Err: err})
-		found = &foundFiles{}
-	}
 	left := newLeftFS(o.fs, dir)
-	if err := left.cutLogs(lost); err != nil {
+	found, err := left.find(lost)
+	if err != nil {
 		return nil, nil, err
 	}
 	o.ReadOnly, o.fs = true, left
 	for {
-		e, err := openPebble(dir, &o, lock, false, &foundFiles{})
+		e, err := openPebble(dir, &o, lock, false, found)
 		if err == nil {
+			for _, d := range e.damaged {
+				lost(Loss{File: d.name, Err: d})
+			}
 			return e, found, nil
 		}
 		if !left.learn(err, lost) {
@@ -170,35 +173,35 @@ func openLeft(dir string, o Options, lock *pebble.Lock, lost func(Loss)) (*pebbl
 	}
 }
 
-// cutLogs finds damage in logs. Those behind a damaged one are taken as they are.
-func (l *leftFS) cutLogs(lost func(Loss)) error {
-	names, err := l.FS.List(l.dir)
+// find does what checkFiles does, but goes on after damage: manifest and logs are
+// shown to Pebble as far as they are known.
+func (l *leftFS) find(lost func(Loss)) (*foundFiles, error) {
+	found := &foundFiles{}
+	state, err := readState(l.FS, l.dir)
+	if errors.Is(err, ErrCorrupt) {
+		lost(Loss{File: stateName, Err: err})
+		found.doubt, err = true, nil
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		number, ok := fileNumber(name, "", logSuffix)
-		if !ok {
-			continue
-		}
-		f, err := l.FS.Open(l.FS.PathJoin(l.dir, name))
-		if err != nil {
-			return err
-		}
-		var behind uint64
-		scan, err := scanRecords(f, uint32(number), func([]byte) { behind++ })
-		if err = errors.Join(err, f.Close()); err != nil {
-			return err
-		}
-		if scan.bad >= 0 {
-			l.cut[name] = scan.bad
-		}
-		if scan.damaged() {
-			lost(Loss{File: name, Err: corruptf("log is damaged at byte %d: the commits in it from there on are lost, unless they are in tables", scan.bad)})
-		}
+	if state == nil {
+		state = &storeState{}
 	}
-	return nil
+	found.durable = state.generation
+	doubt, err := l.mendManifest(state, lost)
+	if err != nil {
+		return nil, err
+	}
+	found.doubt = found.doubt || doubt
+	err = found.checkLogs(l.FS, l.dir, state)
+	if errors.Is(err, ErrCorrupt) {
+		lost(Loss{File: l.dir, Err: err})
+		err = nil
+	}
+	// Logs behind a damaged one are taken as they are.
+	maps.Copy(l.cut, found.ends)
+	return found, err
 }
 
 var (
@@ -213,7 +216,7 @@ func (l *leftFS) learn(err error, lost func(Loss)) bool {
 	learned := false
 	resize := func(digits, size string) {
 		n, err := strconv.ParseInt(size, 10, 64)
-		name := digits + ".sst"
+		name := digits + tableSuffix
 		if old, ok := l.cut[name]; err == nil && (!ok || old != n) {
 			l.cut[name] = n
 			learned = true
@@ -222,15 +225,15 @@ func (l *leftFS) learn(err error, lost func(Loss)) bool {
 	for _, line := range strings.Split(err.Error(), "\n") {
 		for _, re := range []*regexp.Regexp{missingTable, missingFile} {
 			if m := re.FindStringSubmatch(line); m != nil {
-				if _, known := l.cut[m[1]+".sst"]; !known {
-					lost(Loss{File: m[1] + ".sst", Err: corruptf("table is missing")})
+				if _, known := l.cut[m[1]+tableSuffix]; !known {
+					lost(Loss{File: m[1] + tableSuffix, Err: corruptf("table is missing")})
 					resize(m[1], "0") // how long it was, the next error says
 				}
 			}
 		}
 		if m := cutTable.FindStringSubmatch(line); m != nil {
-			if _, known := l.cut[m[1]+".sst"]; !known {
-				lost(Loss{File: m[1] + ".sst", Err: corruptf("table has %s bytes, not %s", m[2], m[3])})
+			if _, known := l.cut[m[1]+tableSuffix]; !known {
+				lost(Loss{File: m[1] + tableSuffix, Err: corruptf("table has %s bytes, not %s", m[2], m[3])})
 			}
 			resize(m[1], m[3])
 		}

@@ -149,7 +149,7 @@ func writeState(fsys vfs.FS, dir string, s *storeState) error {
 	return syncDir(fsys, dir)
 }
 
-// copyState writes the state file of a copy in dir, which nobody has open and
+// copyState writes the state file, and the copy of the manifest, of a copy in dir, which nobody has open and
 // which is durable up to generation.
 func copyState(fsys vfs.FS, dir string, generation uint64) error {
 	s := storeState{generation: generation}
@@ -168,7 +168,8 @@ func copyState(fsys vfs.FS, dir string, generation uint64) error {
 		return err
 	}
 	s.manifest = m.sum
-	return writeState(fsys, dir, &s)
+	second := manifestCopy{fs: fsys, dir: dir}
+	return errors.Join(second.update(m.sum), writeState(fsys, dir, &s))
 }
 
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -22,6 +22,8 @@ type Store struct {
 	lock *pebble.Lock
 	opts Options
 	dir  string
+	// damaged are logs that were read, when the store is read-only.
+	damaged []*logDamage
 	// terms are those that were looked up; nil when there is no memory for it.
 	terms *termCache
 
@@ -129,7 +131,7 @@ func open(dir string, o Options) (*Store, error) {
 // then on the lock is the store's.
 func openDatabase(dir string, o Options, lock *pebble.Lock) (*Store, error) {
 	found, err := checkFiles(o.fs, dir, o.Logger)
-	if err == nil && !o.ReadOnly && (found.suspect != nil || found.short) {
+	if err == nil && !o.ReadOnly && (len(found.damage) > 0 || found.short) {
 		err = tryLogs(dir, o, lock, found)
 	}
 	if err != nil {
@@ -140,6 +142,12 @@ func openDatabase(dir string, o Options, lock *pebble.Lock) (*Store, error) {
 		return nil, err
 	}
 	st := &Store{kv: e, lock: lock, opts: o, dir: dir, leaks: newOpenings(&o)}
+	for _, d := range e.damaged {
+		o.Logger.Warn("store: damage", "err", d)
+	}
+	if o.ReadOnly { // else what is left of the logs is in tables from here on
+		st.damaged = e.damaged
+	}
 	if st.terms = newTermCache(o.CacheSize / cacheShare); st.terms != nil {
 		e.watch(st.terms)
 	}

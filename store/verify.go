@@ -44,6 +44,7 @@ type VerifyReport struct {
 // Fault is one thing that is wrong.
 type Fault struct {
 	Term []byte // nil when the fault is not in a term
+	File string // the file that is damaged; empty when the fault is not in one, or that is not known
 	// Range is set when the keys of a range of terms cannot be read; Term and Key are
 	// nil then.
 	Range  *RangeError
@@ -94,7 +95,7 @@ type verifier struct {
 // run does the parts one after another. A fault in one does not keep the others
 // from being checked.
 func (v *verifier) run() error {
-	for _, part := range []func() error{v.meta, v.terms, v.deletedDocs, v.engine} {
+	for _, part := range []func() error{v.files, v.meta, v.terms, v.deletedDocs, v.engine} {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
@@ -115,6 +116,10 @@ func (v *verifier) fault(err error) {
 	if errors.As(err, &te) {
 		f.Term, f.Key, f.Err = te.Term, te.Key, te.Err
 	}
+	var ld *logDamage
+	if errors.As(err, &ld) {
+		f.File = ld.name
+	}
 	if errors.As(err, &f.Range) {
 		f.Err = f.Range.Err
 	}
@@ -129,6 +134,14 @@ func (v *verifier) fault(err error) {
 	if v.opts.OnFault != nil {
 		v.opts.OnFault(f)
 	}
+}
+
+// files tells of the damage that was seen when the store was opened.
+func (v *verifier) files() error {
+	for _, d := range v.sn.st.damaged {
+		v.fault(d)
+	}
+	return nil
 }
 
 // engine lets the key-value store check its own files.

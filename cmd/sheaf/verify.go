@@ -13,6 +13,7 @@ import (
 
 // faultJSON is one fault as JSON. A term is in its text form.
 type faultJSON struct {
+	File   string     `json:"file,omitempty"`
 	Term   *string    `json:"term,omitempty"`
 	Range  *rangeJSON `json:"range,omitempty"`
 	Key    string     `json:"key,omitempty"` // hexadecimal
@@ -159,7 +160,7 @@ func (a *app) printFault(f store.Fault, asJSON bool) error {
 		_, err := fmt.Fprintf(a.stdout, "fault: %s%s\n", faultPlace(f), oneLine(f.Err.Error()))
 		return err
 	}
-	out := faultJSON{Term: escaped(f.Term), Range: newRangeJSON(f.Range), Error: oneLine(f.Err.Error())}
+	out := faultJSON{File: f.File, Term: escaped(f.Term), Range: newRangeJSON(f.Range), Error: oneLine(f.Err.Error())}
 	if f.Key != nil {
 		out.Key = fmt.Sprintf("%x", f.Key)
 	}
@@ -174,7 +175,11 @@ func (a *app) printFault(f store.Fault, asJSON bool) error {
 
 // faultPlace returns where a fault is, as far as it is known, with ": " after it.
 func faultPlace(f store.Fault) string {
-	parts := termPlace(nil, f.Term, f.Range, f.Key)
+	var parts []string
+	if f.File != "" {
+		parts = append(parts, "file "+oneLine(f.File))
+	}
+	parts = termPlace(parts, f.Term, f.Range, f.Key)
 	if f.Block >= 0 {
 		parts = append(parts, fmt.Sprintf("block %d", f.Block))
 	}
