@@ -38,7 +38,9 @@ type Metrics struct {
 	BackgroundErrors uint64
 	Corruptions      uint64 // reads that met damage
 	WriteStalls      uint64
-	SlowDisk         uint64
+	// SlowDisk counts operations of the disk that took longer than 5 seconds, each
+	// once more about every 2 seconds until it has ended.
+	SlowDisk uint64
 }
 
 // Metrics returns the present figures, all zero when the store is closed.

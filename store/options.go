@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -23,6 +24,8 @@ const (
 	// DefaultCompactionRate is what background compaction reads and writes at most,
 	// in bytes a second.
 	DefaultCompactionRate = 64 << 20
+
+	slowDiskAfter = 5 * time.Second
 )
 
 // Options say how a store is opened. The zero value, and nil, mean the defaults.
@@ -88,6 +91,7 @@ type Options struct {
 	fs         vfs.FS
 	shardBytes uint64
 	background backgroundLimits // zero means the usual ones
+	slowDisk   time.Duration    // what is slow, see Metrics.SlowDisk; 0 means slowDiskAfter
 }
 
 // EnsureDefaults sets every field that is zero to its default.
@@ -108,6 +112,9 @@ func (o *Options) EnsureDefaults() {
 		o.CompactionRate = DefaultCompactionRate
 	}
 	o.background.ensureDefaults(o.Level0Limit)
+	if o.slowDisk == 0 {
+		o.slowDisk = slowDiskAfter
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

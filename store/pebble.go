@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,7 @@ type pebbleKV struct {
 	staging  atomic.Uint64  // numbers the files in stageDir
 	watcher  kvWatcher      // nil: nobody
 	damaged  []*logDamage   // of logs that were read
+	health   io.Closer      // ends the watch for slow operations of the disk
 
 	swapMu sync.RWMutex // held to replace a range; see newIter
 }
@@ -41,10 +43,12 @@ type pebbleKV struct {
 // keeps, after found was found there. Without create a missing database is an
 // error.
 func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *foundFiles) (*pebbleKV, error) {
-	e := &pebbleKV{fs: o.fs, dir: o.fs.PathDir(o.fs.PathJoin(dir, lockName)), events: &pebbleEvents{}, closing: make(chan struct{})}
+	e := &pebbleKV{dir: o.fs.PathDir(o.fs.PathJoin(dir, lockName)), events: &pebbleEvents{}, closing: make(chan struct{})}
+	e.events.log = o.Logger
+	e.fs, e.health = vfs.WithDiskHealthChecks(o.fs, o.slowDisk, nil, e.events.slowDisk)
 	if !o.ReadOnly {
-		k := newKeeper(o.fs, e.dir, o.Logger, found)
-		e.guard = newGuardFS(o.fs, e.dir, o.MinFreeSpace, o.Logger, e.closing, k)
+		k := newKeeper(e.fs, e.dir, o.Logger, found)
+		e.guard = newGuardFS(e.fs, e.dir, o.MinFreeSpace, o.Logger, e.closing, k)
 		e.fs = e.guard
 		e.events.onFlushErr = e.flushErrAtOpen
 	}
@@ -64,7 +68,7 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 		}
 		err = openErr(err)
 		e.abandon(err)
-		return nil, err
+		return nil, errors.Join(err, e.health.Close())
 	}
 	e.damaged = found.damageIn(logs)
 	if o.ReadOnly {
@@ -81,7 +85,7 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 	}
 	if err != nil {
 		e.abandon(err)
-		return nil, errors.Join(diskErr(err), e.db.Close())
+		return nil, errors.Join(diskErr(err), e.db.Close(), e.health.Close())
 	}
 	return e, nil
 }

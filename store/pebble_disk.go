@@ -185,7 +185,9 @@ const closeFlushTimeout = 10 * time.Second
 
 // close flushes first, so that a store that was closed does not need its log. A
 // flush that fails loses nothing, the log has it all.
-func (e *pebbleKV) close() error {
+func (e *pebbleKV) close() error { return errors.Join(e.shut(), e.health.Close()) }
+
+func (e *pebbleKV) shut() error {
 	if e.guard == nil {
 		return kvErr(e.db.Close())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // newPebbleOptions returns what every open of a store's Pebble uses. What is
@@ -122,6 +123,8 @@ func (l pebbleLogger) logf(level slog.Level, format string, args []any) {
 
 // pebbleEvents counts what Pebble reports.
 type pebbleEvents struct {
+	log *slog.Logger
+
 	bgErrors, corruptions, writeStalls, diskSlow atomic.Uint64
 
 	onFlushErr func(times uint64, err error) // must not use Pebble; nil: nobody
@@ -143,6 +146,15 @@ func (ev *pebbleEvents) flushFailed() (n uint64, err error) {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
 	return ev.flushErrors, ev.flushErr
+}
+
+// slowDisk is called while an operation of the disk takes long, now and then until it
+// has ended. It must not use the disk.
+func (ev *pebbleEvents) slowDisk(info vfs.DiskSlowInfo) {
+	// One that hangs is reported every two seconds.
+	if n := ev.diskSlow.Add(1); n&(n-1) == 0 { // the 1st, 2nd, 4th, 8th...
+		ev.log.Warn("store: slow disk", "info", info.String(), "times", n)
+	}
 }
 
 // listener sets every event that has a default we cannot have: that of
@@ -175,10 +187,7 @@ func (ev *pebbleEvents) listener(log *slog.Logger) *pebble.EventListener {
 				ev.onFlushErr(ev.flushErrors, info.Err)
 			}
 		},
-		DiskSlow: func(info pebble.DiskSlowInfo) {
-			ev.diskSlow.Add(1)
-			log.Warn("store: slow disk", "info", info.String())
-		},
+		DiskSlow: ev.slowDisk,
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
 			ev.writeStalls.Add(1)
 			log.Warn("store: writes wait", "reason", info.Reason)
