@@ -46,6 +46,8 @@ type guardFS struct {
 	full    time.Time     // when a write last found the disk full; guarded by mu
 	usage   diskUsage     // guarded by mu
 
+	manifestSynced func() // is called after each sync of the manifest; nil: nobody
+
 	copyErr error // of syncing the directory of a copy; guarded by mu
 
 	waiting atomic.Int32 // writes that wait for space

@@ -190,7 +190,11 @@ func (f *guardFile) sync(sync func() error) error {
 	if f.kind == dirFile {
 		mark = k.beginDirSync()
 	}
-	if f.g.must(f.path, false, sync) {
+	done := f.g.must(f.path, false, sync)
+	if f.kind == manifestFile && f.g.manifestSynced != nil {
+		f.g.manifestSynced()
+	}
+	if done {
 		switch f.kind {
 		case manifestFile:
 			k.manifestSynced(base)

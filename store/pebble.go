@@ -36,7 +36,8 @@ type pebbleKV struct {
 	damaged  []*logDamage   // of logs that were read
 	health   io.Closer      // ends the watch for slow operations of the disk
 
-	swapMu sync.RWMutex // held to replace a range; see newIter
+	replaceMu sync.Mutex // one range is replaced at a time
+	swap      swapGate
 }
 
 // openPebble opens the Pebble database in dir, whose lock the caller holds and
@@ -49,6 +50,7 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 	if !o.ReadOnly {
 		k := newKeeper(e.fs, e.dir, o.Logger, found)
 		e.guard = newGuardFS(e.fs, e.dir, o.MinFreeSpace, o.Logger, e.closing, k)
+		e.guard.manifestSynced = e.swap.manifestSynced
 		e.fs = e.guard
 		e.events.onFlushErr = e.flushErrAtOpen
 	}
@@ -261,13 +263,11 @@ func (c *pooledCursor) close() error {
 	return c.pebbleCursor.close()
 }
 
-// newIter returns an iterator over the present state. It waits while a range is
-// being replaced: Pebble v2.1.7 puts the tables of an excise in place before it lets
-// anybody see their keys, and an iterator made between the two would have neither
-// the old keys nor the new.
+// newIter returns an iterator over the present state. It waits for the end of a
+// replacement of a range; see swapGate.
 func (e *pebbleKV) newIter() (*pebble.Iterator, error) {
-	e.swapMu.RLock()
-	defer e.swapMu.RUnlock()
+	e.swap.mu.RLock()
+	defer e.swap.mu.RUnlock()
 	it, err := e.db.NewIter(&pebble.IterOptions{UseL6Filters: true})
 	return it, kvErr(err)
 }

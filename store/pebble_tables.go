@@ -261,8 +261,10 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 		defer w.endChange()
 		w.changedRange(lower, upper)
 	}
-	t.e.swapMu.Lock()
-	defer t.e.swapMu.Unlock()
+	t.e.replaceMu.Lock()
+	defer t.e.replaceMu.Unlock()
+	t.e.swap.arm()
+	defer t.e.swap.open()
 	_, err := t.e.db.IngestAndExcise(ctx, t.paths, nil, nil, pebble.KeyRange{Start: lower, End: upper})
 	return t.e.placed(err)
 }

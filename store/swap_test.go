@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// manifestFS calls syncing before a manifest is synced.
+type manifestFS struct {
+	vfs.FS
+	syncing atomic.Pointer[func()]
+}
+
+func (m *manifestFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := m.FS.Create(name, c)
+	if err != nil || pebbleKind(m.FS.PathBase(name)) != manifestFile {
+		return f, err
+	}
+	return &manifestFSFile{f, m}, nil
+}
+
+type manifestFSFile struct {
+	vfs.File
+	fs *manifestFS
+}
+
+func (f *manifestFSFile) Sync() error {
+	if call := f.fs.syncing.Load(); call != nil {
+		(*call)()
+	}
+	return f.File.Sync()
+}
+
+// TestSnapshotWhileSyncing: a snapshot is taken, and read, while compaction waits for
+// the disk.
+func TestSnapshotWhileSyncing(t *testing.T) {
+	fsys := &manifestFS{FS: vfs.NewMem()}
+	st, err := Open("db", &Options{fs: fsys, DisableBackground: true, shardBytes: 1 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), 1, 2, 3) })
+	var reads, failures atomic.Int64
+	call := func() {
+		done := make(chan bool, 1)
+		go func() {
+			sn, err := st.Snapshot()
+			if err != nil {
+				done <- false
+				return
+			}
+			n, err := sn.Count([]byte("x"))
+			done <- err == nil && n == 3 && sn.Close() == nil
+		}()
+		select {
+		case ok := <-done:
+			if reads.Add(1); !ok {
+				failures.Add(1)
+			}
+		case <-time.After(30 * time.Second):
+			failures.Add(1)
+		}
+	}
+	fsys.syncing.Store(&call)
+	_, err = st.Compact(context.Background(), CompactOptions{})
+	fsys.syncing.Store(nil)
+	if err != nil || reads.Load() < 2 || failures.Load() > 0 {
+		t.Errorf("%v; %d reads, %d waited or failed", err, reads.Load(), failures.Load())
+	}
+}
+
+// TestReadersWhileReplacing takes snapshots without end while ranges are replaced:
+// none of them misses a range. It says how long they waited.
+func TestReadersWhileReplacing(t *testing.T) {
+	st, err := Open(t.TempDir(), &Options{DisableBackground: true, shardBytes: 16 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	const terms, rounds = 64, 4
+	docs := make([]uint32, 4000)
+	add := func(round uint32) {
+		commit(t, st, func(b *Batch) error {
+			for i := range uint32(terms) {
+				for k := range docs {
+					docs[k] = uint32(k)*701 + round
+				}
+				if err := b.Add(fmt.Appendf(nil, "t%02d", i), docs...); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	add(0)
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	waits := make([][]time.Duration, 2)
+	for g := range waits {
+		wg.Go(func() {
+			for i := g; !stop.Load(); i++ {
+				began := time.Now()
+				sn, err := st.Snapshot()
+				waits[g] = append(waits[g], time.Since(began))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				n, err := sn.Count(fmt.Appendf(nil, "t%02d", i%terms))
+				if want := sn.Generation() * uint64(len(docs)); err != nil || n != want {
+					t.Errorf("%d docs, not %d: %v", n, want, err)
+					stop.Store(true)
+				}
+				if err := sn.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for round := range uint32(rounds) {
+		if _, err := st.Compact(context.Background(), CompactOptions{}); err != nil {
+			t.Error(err)
+		}
+		if stop.Load() || round == rounds-1 {
+			break
+		}
+		add(round + 1)
+	}
+	stop.Store(true)
+	wg.Wait()
+	all := slices.Concat(waits...)
+	slices.Sort(all)
+	t.Logf("%d snapshots: half within %v, 99 %% within %v, 99.9 %% within %v, all within %v", len(all),
+		all[len(all)/2], all[len(all)*99/100], all[len(all)*999/1000], all[len(all)-1])
+}
