@@ -31,6 +31,7 @@ test-race: ## the race detector over the packages that have goroutines; in all, 
 
 test-crash: ## crashes before every operation of the file system, and 200 times kill -9; about half an hour
 	@$(call counted,-run 'Crash|^TestKill' -crashevery 1 -crashrounds 500 -killrounds 200)
+	$(GO) test -count 1 -v -run '^TestKilledWork$$' ./cmd/sheaf -killrounds 30
 
 test-faults: ## errors of the disk at many places, a full disk, damage to every part of every file; about half an hour
 	@$(call counted,-run 'Fault|Failed|DiskFull|MinFree|Damage' -faultevery 5 -damageplaces 2)

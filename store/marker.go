@@ -137,6 +137,19 @@ func makeDir(fsys vfs.FS, dir string) error {
 	return syncDir(fsys, fsys.PathDir(dir))
 }
 
+// present reports whether there is anything of that name, a link that leads nowhere,
+// too.
+func present(fsys vfs.FS, path string) (bool, error) {
+	if _, err := fsys.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err == nil, err
+	}
+	names, err := fsys.List(fsys.PathDir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return slices.Contains(names, fsys.PathBase(path)), err
+}
+
 func syncDir(fsys vfs.FS, dir string) error {
 	d, err := fsys.OpenDir(dir)
 	if err != nil {

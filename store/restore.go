@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -15,9 +16,11 @@ import (
 // ErrCorrupt, the report says more. All files are copied, so that the two have
 // nothing on the disk in common.
 //
-// The backup stays as it is; nobody else may have it open. After an error dir is as
-// it was; what a process that was killed leaves is no store to Open, and must be
-// removed.
+// The backup stays as it is; nobody else may have it open. The copy gets its name
+// when it is whole; until then it is called dir with ".restoring" behind it. After an
+// error nothing is left of it. What a process that was killed leaves has that name,
+// and must be removed before the next try. (A directory that was there, and empty, is
+// written to at once: it may be a mount point.)
 func Restore(ctx context.Context, backup, dir string, opts VerifyOptions) (VerifyReport, error) {
 	rep, err := restore(ctx, backup, dir, opts, Options{})
 	if err != nil && ctx.Err() == nil {
@@ -31,9 +34,17 @@ func restore(ctx context.Context, backup, dir string, opts VerifyOptions, o Opti
 	if err := o.prepare(); err != nil {
 		return rep, err
 	}
+	dir = filepath.Clean(dir)
 	missing, err := vacant(o.fs, dir)
 	if err != nil {
 		return rep, err
+	}
+	to := dir
+	if missing {
+		to += restoreSuffix
+		if there, err := present(o.fs, to); there || err != nil {
+			return rep, errors.Join(err, fmt.Errorf("%s is there already, from a restore that did not end: remove it first", to))
+		}
 	}
 	st, err := open(backup, o)
 	if err != nil {
@@ -46,13 +57,22 @@ func restore(ctx context.Context, backup, dir string, opts VerifyOptions, o Opti
 	if rep.FaultCount > 0 {
 		return rep, corruptf("the backup has faults, %d of them", rep.FaultCount)
 	}
-	return rep, copyStore(ctx, o.fs, backup, dir, missing)
+	if err = copyStore(ctx, o.fs, backup, to, missing); err != nil || !missing {
+		return rep, err
+	}
+	if err := o.fs.Rename(to, dir); err != nil {
+		return rep, errors.Join(err, o.fs.RemoveAll(to))
+	}
+	return rep, syncDir(o.fs, o.fs.PathDir(dir))
 }
 
-// vacant reports whether dir is missing; it is an error when it has files.
+const restoreSuffix = ".restoring"
+
+// vacant reports whether dir is missing; it is an error when it has files, or is
+// something else.
 func vacant(fsys vfs.FS, dir string) (missing bool, err error) {
-	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return true, nil
+	if there, err := present(fsys, dir); !there || err != nil {
+		return true, err
 	}
 	names, err := fsys.List(dir)
 	if err == nil && len(names) > 0 {

@@ -84,8 +84,10 @@ func TestRestoreFails(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: no error", what)
 		}
-		if _, serr := mem.Stat("db"); !errors.Is(serr, iofs.ErrNotExist) {
-			t.Errorf("%s: db: %v", what, serr)
+		for _, name := range []string{"db", "db" + restoreSuffix} {
+			if _, serr := mem.Stat(name); !errors.Is(serr, iofs.ErrNotExist) {
+				t.Errorf("%s: %s: %v", what, name, serr)
+			}
 		}
 	}
 	_, err = restore(t.Context(), "backup", "db", VerifyOptions{}, Options{fs: mem})
@@ -131,14 +133,14 @@ func TestRestoreFails(t *testing.T) {
 
 var errBroken = errors.New("it broke")
 
-// brokenFS makes left files below db and then none.
+// brokenFS makes left files of the copy and then none.
 type brokenFS struct {
 	vfs.FS
 	left int
 }
 
 func (b *brokenFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if strings.HasPrefix(name, "db/") {
+	if strings.HasPrefix(name, "db"+restoreSuffix+"/") {
 		if b.left--; b.left < 0 {
 			return nil, errBroken
 		}

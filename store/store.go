@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -323,8 +324,9 @@ func (s *Store) Checkpoint(dir string) error {
 		return err
 	}
 	defer s.end()
-	if _, err := s.opts.fs.Stat(dir); err == nil {
-		return fmt.Errorf("store: checkpoint: %s exists", dir)
+	dir = filepath.Clean(dir)
+	if there, err := present(s.opts.fs, dir); there || err != nil {
+		return errors.Join(err, fmt.Errorf("store: checkpoint: %s exists", dir))
 	}
 	if err := s.checkpoint(dir); err != nil {
 		return fmt.Errorf("store: checkpoint %s: %w", dir, err)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +19,10 @@ func newBackup(a *app) *cobra.Command {
 		Use:   "backup DB DIR",
 		Short: "Copy a store, and check the copy",
 		Long: `Backup makes DIR, which must not exist, a copy of the store: a store of its own. It
-then reads and checks the copy, as verify does; the exit code is 1 when it has a
-fault, which the store then has, too.
+reads and checks the copy, as verify does, before the copy gets its name; until then
+it is called DIR.unfinished. With a fault in it, which the store then has, too, there
+is no backup and the exit code is 1. Interrupted, backup leaves nothing; what a kill
+leaves is DIR.unfinished, remove it. Nothing that exists is ever written over.
 
 No other process may have the store open: a program that keeps it open makes backups
 by itself (Store.Checkpoint).
@@ -32,19 +36,58 @@ against the loss of the disk. Copy DIR elsewhere for that; restore it with resto
 			if err := requireStore(args[0]); err != nil {
 				return err
 			}
-			err := withStore(args[0], store.Options{DisableBackground: true}, func(st *store.Store) error {
-				return st.Checkpoint(args[1])
-			})
-			if err != nil {
-				return err
-			}
-			return withStore(args[1], store.Options{ReadOnly: true}, func(st *store.Store) error {
-				return a.verify(cmd, st, asJSON)
-			})
+			return a.backup(cmd, args[0], args[1], asJSON)
 		},
 	}
 	addJSON(cmd, &asJSON, "faults and count")
 	return cmd
+}
+
+func (a *app) backup(cmd *cobra.Command, db, dir string, asJSON bool) error {
+	dir = filepath.Clean(dir)
+	tmp := dir + ".unfinished"
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, fmt.Errorf("%q exists: backup makes a new directory and writes over nothing", dir))
+	}
+	if _, err := os.Lstat(tmp); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, fmt.Errorf("%q is there already, from a backup that did not end: remove it first", tmp))
+	}
+	err := withStore(db, store.Options{DisableBackground: true}, func(st *store.Store) error {
+		return st.Checkpoint(tmp)
+	})
+	if err != nil {
+		return err
+	}
+	err = withStore(tmp, store.Options{ReadOnly: true}, func(st *store.Store) error {
+		return a.verify(cmd, st, asJSON)
+	})
+	if err == nil {
+		err = cmd.Context().Err()
+	}
+	if err == nil {
+		err = publish(tmp, dir)
+	}
+	if err == nil {
+		return nil
+	}
+	if rerr := os.RemoveAll(tmp); rerr != nil {
+		err = errors.Join(err, fmt.Errorf("%q could not be removed: %w", tmp, rerr))
+	} else if errors.Is(err, context.Canceled) {
+		return &interruptedError{"nothing was made", err}
+	}
+	return err
+}
+
+// publish gives a directory that is complete its name, durably.
+func publish(tmp, dir string) error {
+	if err := os.Rename(tmp, dir); err != nil {
+		return err
+	}
+	parent, err := os.Open(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(parent.Sync(), parent.Close())
 }
 
 func newRestore(a *app) *cobra.Command {
@@ -55,8 +98,8 @@ func newRestore(a *app) *cobra.Command {
 		Long: `Restore reads and checks the backup, as verify does, and copies it to DB, which must
 not exist or be empty: it never writes over a store. With a fault in the backup it
 makes nothing and the exit code is 1. The backup is not changed and nothing is shared
-with it. Interrupted, restore leaves nothing; what a kill leaves is no store, remove
-it.`,
+with it. The copy gets its name when it is whole; until then it is called DB.restoring.
+Interrupted, restore leaves nothing; what a kill leaves has that name, remove it.`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: directoryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
