@@ -50,7 +50,8 @@ func (t *pebbleTables) newTable(start []byte) (*pebbleTable, error) {
 	if err := t.e.ready(tableBytes); err != nil {
 		return nil, err
 	}
-	path := t.e.fs.PathJoin(t.e.dir, stageDir, fmt.Sprintf("%06d.sst", t.e.staging.Add(1)))
+	// No table of the store has such a name: badBlocks knows files by their names.
+	path := t.e.fs.PathJoin(t.e.dir, stageDir, fmt.Sprintf("s%06d.sst", t.e.staging.Add(1)))
 	f, err := t.e.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return nil, err
