@@ -12,7 +12,7 @@ import (
 
 const (
 	// foldDocs is how many docs of level 0 of a term are merged at once. Each takes
-	// 12 bytes.
+	// 20 bytes.
 	foldDocs = 1 << 20
 	// foldGroups is how many of its groups are.
 	foldGroups = 4096

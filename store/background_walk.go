@@ -124,7 +124,7 @@ func (b *background) eachTerm(ctx context.Context, sn *Snapshot, pos *[]byte, up
 		return err
 	}
 	terms := 0
-	var keys termKeys
+	keys := termKeys{keysOnly: true}
 	err = walkTerms(cur, &keys, func(prefix []byte, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/sheafdb/sheaf/compaction"
 	"github.com/sheafdb/sheaf/segment"
 )
 
@@ -85,6 +86,7 @@ type shardBuilder struct {
 	ctx    context.Context
 	sn     *Snapshot
 	skip   map[string]error // prefixes of damaged terms that broke a part
+	folder compaction.Folder
 	result shardResult
 }
 
@@ -113,6 +115,7 @@ func (b *shardBuilder) write(sh *shard) error {
 	if err := b.begin(sh.lower); err != nil {
 		return err
 	}
+	b.part().terms = make([]termSum, 0, sh.terms)
 	open := func() (kvCursor, error) { return b.sn.view.cursor(sh.lower, sh.upper) }
 	var keys termKeys
 	var beside bool // the term is the first behind what cannot be read
@@ -176,6 +179,12 @@ func (b *shardBuilder) term(prefix []byte, keys *termKeys, read kvCursor) error 
 	if keys.inline() && keys.settled(b.sn.deletions) {
 		// Most terms are rare, and most of those have not changed.
 		return b.inline(prefix, keys.header.Inline)
+	}
+	if docs, ok := keys.foldAll(&b.folder, &b.reader, b.sn.deletions); ok {
+		if len(docs) == 0 {
+			return nil
+		}
+		return b.inline(prefix, docs)
 	}
 	var err error
 	if keys.settled(b.sn.deletions) && wellCut(keys) {

@@ -63,7 +63,7 @@ func (in *mergeInput) measureTerms(ctx context.Context, sn *Snapshot) error {
 		return err
 	}
 	defer cur.close()
-	var keys termKeys
+	keys := termKeys{keysOnly: true}
 	var m mark
 	err = walkTerms(cur, &keys, func(prefix []byte, err error) error {
 		if err == nil {
@@ -229,7 +229,7 @@ func (m *merger) shards(ins []*mergeInput) []keyRange {
 		size += mk.bytes
 		terms += mk.terms
 		upper := appendTermEnd(nil, mk.prefix)
-		if (size >= m.opts.shardBytes || terms >= shardTerms) && bytes.Compare(lower, upper) < 0 {
+		if (size >= m.opts.shardBytes || terms >= mergeShardTerms) && bytes.Compare(lower, upper) < 0 {
 			shards = append(shards, keyRange{lower, upper})
 			lower, size, terms = upper, 0, 0
 		}

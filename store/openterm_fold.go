@@ -34,25 +34,7 @@ func (t *openedTerm) folded(d *deletions) (sources []compaction.Source, ok bool)
 	r := readers.Get().(*segment.Reader)
 	defer func() { r.Close(); readers.Put(r) }()
 	for i := range k.groups {
-		g := &k.groups[i]
-		if g.small == nil || r.Reset(g.small) != nil {
-			return nil, false
-		}
-		info := r.Info()
-		if info.Kind != g.kind || info.Last != g.last || uint64(f.Len())+info.Count > maxFolded {
-			return nil, false
-		}
-		hide := d.hidden(g.generation)
-		var b iterator.Block
-		var docs [1]uint32
-		for r.NextBlock(&b) {
-			run := b.Docs
-			if run == nil {
-				run = b.AppendTo(docs[:0])
-			}
-			f.Add(g.generation, g.kind == segment.Tombstones, run, hide)
-		}
-		if r.Err() != nil {
+		if !k.groups[i].fold(f, r, d, maxFolded) {
 			return nil, false
 		}
 	}
@@ -79,4 +61,58 @@ func (t *openedTerm) folded(d *deletions) (sources []compaction.Source, ok bool)
 			Postings: iterator.FromSlice(slices.Clone(adds))})
 	}
 	return sources, true
+}
+
+// fold adds the docs of a group to f, if that has then at most this many. It returns
+// false when that is not so, the group is not at hand, or it is damaged.
+func (g *keyGroup) fold(f *compaction.Folder, r *segment.Reader, d *deletions, most uint64) bool {
+	if g.small == nil || r.Reset(g.small) != nil {
+		return false
+	}
+	info := r.Info()
+	if info.Kind != g.kind || info.Last != g.last || uint64(f.Len())+info.Count > most {
+		return false
+	}
+	hide := d.hidden(g.generation)
+	var b iterator.Block
+	var docs [1]uint32
+	var count uint64
+	for r.NextBlock(&b) {
+		if count += b.Count(); count > info.Count {
+			return false
+		}
+		run := b.Docs
+		if run == nil {
+			run = b.AppendTo(docs[:0])
+		}
+		f.Add(g.generation, g.kind == segment.Tombstones, run, hide)
+	}
+	return r.Err() == nil && count == info.Count
+}
+
+// foldAll returns all docs of a term, of which all is at hand and fits in a header
+// record; else, and where something is damaged, ok is false. Checksums are compared,
+// too. docs is valid until f is used again.
+func (k *termKeys) foldAll(f *compaction.Folder, r *segment.Reader, d *deletions) (docs []uint32, ok bool) {
+	if k.header.Segments > 0 {
+		return nil, false
+	}
+	f.Reset()
+	if h := &k.header; k.hasHeader {
+		if len(k.groups) > 0 && k.groups[0].generation <= h.Generation {
+			return nil, false
+		}
+		f.Add(h.Generation, false, h.Inline, d.hidden(h.Generation))
+	}
+	for i := range k.groups {
+		g := &k.groups[i]
+		if !g.fold(f, r, d, segment.InlineMax) {
+			return nil, false
+		}
+		if _, _, err := segment.ReadSum(g.small); err != nil {
+			return nil, false
+		}
+	}
+	docs, _ = f.Fold()
+	return docs, true
 }

@@ -14,9 +14,11 @@ type termKeys struct {
 	groups    []keyGroup // level 0: ascending by generation, then kind
 
 	newest    uint64 // the last commit that the reader sees; 0 where it may be any
+	keysOnly  bool   // no value of level 0 is wanted: small stays nil
 	onSegment bool   // load left the cursor on the only segment of level 1
 
 	level0 []byte // scratch: where level 0 begins
+	values []byte // loadWalk: memory of small values
 
 	// Of level 1, filled by loadWalk only.
 	walked1 walkedLevel
@@ -37,7 +39,8 @@ type keyGroup struct {
 	segments   int
 	last       uint32 // last doc of the last segment
 	bytes      uint64 // values
-	// small is the value when there is one segment of at most smallValue bytes.
+	// small is the value when there is one segment of at most smallValue bytes. After
+	// loadWalk it is valid until the next load.
 	small []byte
 }
 
@@ -113,7 +116,7 @@ func (t *termKeys) load(c kvCursor, prefix []byte, mode loadMode) error {
 			t.walked1.bytes += uint64(c.valueLen())
 		default:
 			t.note(c)
-			if err := t.addLevel0(c, s); err != nil {
+			if err := t.addLevel0(c, s, mode == loadWalk); err != nil {
 				return termErrPrefix(prefix, c.key(), err)
 			}
 		}
@@ -139,7 +142,7 @@ func (t *termKeys) level0Key(prefix []byte) []byte {
 
 func (t *termKeys) reset() {
 	clear(t.groups)
-	*t = termKeys{header: segment.Header{Inline: t.header.Inline[:0]}, groups: t.groups[:0], level0: t.level0, newest: t.newest}
+	*t = termKeys{header: segment.Header{Inline: t.header.Inline[:0]}, groups: t.groups[:0], level0: t.level0, values: t.values[:0], newest: t.newest, keysOnly: t.keysOnly}
 }
 
 func (t *termKeys) note(c kvCursor) {
@@ -147,7 +150,9 @@ func (t *termKeys) note(c kvCursor) {
 	t.valueBytes += uint64(c.valueLen())
 }
 
-func (t *termKeys) addLevel0(c kvCursor, s keySuffix) error {
+// addLevel0 notes a key of level 0. With reuse a value is copied to memory that the
+// next load uses again.
+func (t *termKeys) addLevel0(c kvCursor, s keySuffix, reuse bool) error {
 	if s.kind > uint8(segment.Tombstones) {
 		return corruptf("kind %d", s.kind)
 	}
@@ -161,12 +166,18 @@ func (t *termKeys) addLevel0(c kvCursor, s keySuffix) error {
 		return nil
 	}
 	g := keyGroup{generation: s.generation, kind: segment.Kind(s.kind), segments: 1, last: s.last, bytes: uint64(n)}
-	if n <= smallValue {
+	if n <= smallValue && !t.keysOnly {
 		v, err := c.value()
 		if err != nil {
 			return err
 		}
-		g.small = cloneBytes(v)
+		if reuse {
+			at := len(t.values)
+			t.values = append(t.values, v...)
+			g.small = t.values[at:len(t.values):len(t.values)]
+		} else {
+			g.small = cloneBytes(v)
+		}
 	}
 	t.groups = append(t.groups, g)
 	return nil
