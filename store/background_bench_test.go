@@ -362,7 +362,11 @@ func BenchmarkDeleteDocs(b *testing.B) {
 // shards where other terms did.
 func BenchmarkCompactSettled(b *testing.B) {
 	const lists, long = 8, 1_000_000
-	st := openDisk(b)
+	st, err := Open(b.TempDir(), &Options{shardBytes: 1 << 40})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer st.Close()
 	rng := rand.New(rand.NewPCG(1, 1))
 	commit(b, st, func(batch *Batch) error {
 		for i := range lists {

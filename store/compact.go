@@ -42,6 +42,25 @@ type meter struct {
 
 	mu   sync.Mutex
 	done Progress
+	sum  uint64 // bytes planned, when BytesTotal is an estimate at first
+}
+
+// estimate says how many bytes there are, about.
+func (m *meter) estimate(bytes uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done.BytesTotal = bytes
+}
+
+// planned adds bytes that there are for certain. When there are more to come the
+// total stays an estimate, but for what it is too low.
+func (m *meter) planned(bytes uint64, more bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sum += bytes
+	if !more || m.sum > m.done.BytesTotal {
+		m.done.BytesTotal = m.sum
+	}
 }
 
 // add says that terms more are done, of bytes.
@@ -145,11 +164,10 @@ func (c *compactor) run() error {
 	if err != nil {
 		return err
 	}
-	shards, err := c.plan(sn)
-	if err = errors.Join(err, sn.unpin()); err != nil {
+	if err := sn.unpin(); err != nil {
 		return err
 	}
-	if err := c.rewriteAll(shards); err != nil {
+	if err := parallelEach(c.ctx, compactors(), c.plan, c.rewrite); err != nil {
 		return err
 	}
 	if len(c.stats.Corrupt) > 0 {
@@ -159,20 +177,6 @@ func (c *compactor) run() error {
 		return err
 	}
 	return c.st.kv.flush(c.ctx)
-}
-
-// rewriteAll rewrites the shards that need it, several at a time. The first error
-// stops the others.
-func (c *compactor) rewriteAll(shards []*shard) error {
-	return parallel(c.ctx, compactors(), len(shards), func(ctx context.Context, i int) error {
-		sh := shards[i]
-		if sh.dirty {
-			return c.rewrite(ctx, sh)
-		}
-		c.note(sh.result)
-		c.meter.add(sh.terms, sh.bytes)
-		return nil
-	})
 }
 
 // note adds what became of a shard.

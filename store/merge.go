@@ -77,6 +77,8 @@ const (
 	// parallel: small enough that a few inputs make some for each processor, and not
 	// smaller than a table.
 	mergeShardBytes = tableBytes
+	// mergeShardTerms bounds what is noted of them for reading back.
+	mergeShardTerms = 1 << 18
 	// mergeGeneration is that of all that Merge writes: its one commit.
 	mergeGeneration = 1
 )

@@ -87,7 +87,7 @@ type Options struct {
 	caches *pebbleCaches // shared with other stores; nil: this one has its own
 
 	// Tests set these. fs is the file system, nil means the real one; shardBytes is
-	// the size of a shard of Compact, 0 means the usual one.
+	// what a shard of Compact weighs, 0 means what suits the store.
 	fs         vfs.FS
 	shardBytes uint64
 	background backgroundLimits // zero means the usual ones
@@ -117,9 +117,6 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.shardBytes == 0 {
-		o.shardBytes = defaultShardBytes
 	}
 	if o.FileMode == 0 {
 		o.FileMode = DefaultFileMode
