@@ -26,7 +26,7 @@ type VerifyOptions struct {
 type Progress struct {
 	Terms      uint64 // terms done
 	BytesDone  uint64 // keys and values read
-	BytesTotal uint64 // of the whole walk; 0 while it is not known
+	BytesTotal uint64 // of the whole walk; 0 while it is not known, and of Compact an estimate at first
 }
 
 // VerifyReport is what Verify found.
