@@ -14,6 +14,13 @@ func And(its ...Iterator) Iterator {
 	case len(its) == 1 && its[0] != nil:
 		return its[0]
 	}
+	if lists, sets := bareAll(its); len(sets) > 0 {
+		all := And(lists...)
+		for _, set := range sets {
+			all = newWithout(all, set)
+		}
+		return all
+	}
 	op := &and{ins: bySize(newInputs(its)), mem: newScratch()}
 	op.len = op.ins[0].size
 	op.walker.from = op

@@ -7,6 +7,10 @@ import (
 )
 
 // AndNot returns the docs of a that b does not hold. It owns and closes both.
+//
+// A [Set] as b costs least. What is hidden of lists by the same Set is hidden of the
+// results of set operations over them, where there are fewer docs to look at: And,
+// Or, AtLeast and AndNot see to that.
 func AndNot(a, b Iterator) Iterator {
 	switch {
 	case a == nil && b == nil:
@@ -14,12 +18,19 @@ func AndNot(a, b Iterator) Iterator {
 	case b == nil:
 		return a
 	}
+	if it, ok := b.(*setIterator); ok && a != nil && !it.placed && !it.over {
+		return newWithout(a, it.set)
+	}
+	if list, set, ok := bare(a); ok {
+		// Docs that are hidden of both are gone in any case.
+		if theirs, same, ok := bare(b); ok && same == set {
+			b = theirs
+		}
+		return newWithout(AndNot(list, b), set)
+	}
 	op := &andNot{mem: newScratch()}
 	if a != nil {
 		op.len = UpperBound(a)
-	}
-	if it, ok := b.(*setIterator); ok && !it.placed && !it.over {
-		op.set = it.set
 	}
 	op.a.it, op.b.it = Blocks(a), Blocks(b)
 	op.b.matcher, _ = op.b.it.(Matcher)
@@ -32,12 +43,6 @@ type andNot struct {
 	walker
 	a, b input
 	mem  *scratch // holds the result, unless it is a block of a as it is
-	// lookup stands for b when it is not nil: b is empty then.
-	lookup *lookup
-	// set is b, where b is a Set that was not walked yet, else nil. setAt is the
-	// first of its containers that docs of a may be in.
-	set   *Set
-	setAt int
 	// decided are the docs for which b has been asked: it cannot be asked again.
 	decided progress
 	tally   tally
@@ -65,7 +70,7 @@ func (op *andNot) produce(out *Block, from uint32) bool {
 			op.err = op.a.failed()
 			return false
 		}
-		if op.tally.on && op.lookup == nil && op.set == nil {
+		if op.tally.on {
 			if !op.countBlock() {
 				return false
 			}
@@ -87,19 +92,9 @@ func (op *andNot) produce(out *Block, from uint32) bool {
 // up to upTo there is nothing else. found is false when nothing is left, or b
 // failed.
 func (op *andNot) subtract(out *Block) (upTo uint32, found bool) {
-	if op.lookup != nil {
-		if upTo, found, done := op.exclude(out); done {
-			return upTo, found
-		}
-	}
 	a := op.a.b
-	if a.Docs != nil {
-		switch {
-		case op.set != nil:
-			return op.subtractSet(out, a.Docs)
-		case op.b.matcher != nil:
-			return op.subtractMatched(out, a.Docs)
-		}
+	if a.Docs != nil && op.b.matcher != nil {
+		return op.subtractMatched(out, a.Docs)
 	}
 	held := op.reachB(a.First)
 	if op.err != nil {
@@ -186,10 +181,6 @@ func lacking(dst, docs []uint32, b *Block) int {
 	}
 	return copy(dst, docs[:docset.SearchGEFrom(docs, 0, b.First)])
 }
-
-// longRun is the length from which a run between two docs of b is handed out as
-// such, and not as part of a bitset.
-const longRun = 64 * 64
 
 // subtractRun is subtract for a run. REQUIRES: b is at a doc <= a.Last.
 func (op *andNot) subtractRun(out *Block, a Block) (upTo uint32, found bool) {

@@ -35,6 +35,9 @@ func AtLeast(k int, its ...Iterator) Iterator {
 	case k == len(its):
 		return And(its...)
 	}
+	if lists, sets := bareAll(its); len(sets) == 1 && hides(its, sets[0]) {
+		return newWithout(AtLeast(k, lists...), sets[0])
+	}
 	op := &atLeast{k: k, ins: newInputs(its), mem: newScratch()}
 	if k > 1 {
 		bySize(op.ins)

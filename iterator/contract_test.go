@@ -27,6 +27,19 @@ func TestContract(t *testing.T) {
 			some, others, all := merged(docs, extra[:half]), merged(docs, extra[half:]), merged(docs, noise)
 			extraBitmap := new(iterator.Bitmap)
 			extraBitmap.AddMany(extra)
+			// What is hidden, as a Set whose containers are of all kinds: the noise, and
+			// all but docs of the first few containers.
+			fill := 1 << 10
+			if name == "both ends" || name == "random mixed" {
+				fill = 3 << 16
+			}
+			hidden := new(iterator.Bitmap)
+			hidden.AddMany(without(upTo(fill, 0, 1), docs))
+			hidden.Or(extraBitmap)
+			hiddenSet, extraSet := newSet(t, hidden), newSet(t, extraBitmap)
+			hidden.RunOptimize()
+			hiddenRuns := newSet(t, hidden)
+			filled := merged(all, upTo(fill, 0, 1))
 			parts := split(rng, docs, 5)
 			// Every doc twice or more, the noise once.
 			twice := slices.Concat(parts, [][]uint32{docs, extra})
@@ -49,6 +62,33 @@ func TestContract(t *testing.T) {
 				},
 				"exclude": func() iterator.Iterator {
 					return iterator.Exclude(form(t, rng, all), extraBitmap)
+				},
+				"hidden": func() iterator.Iterator {
+					return iterator.AndNot(form(t, rng, all), extraSet.Iterator())
+				},
+				"hidden, dense": func() iterator.Iterator {
+					return iterator.AndNot(form(t, rng, filled), hiddenSet.Iterator())
+				},
+				"hidden, runs": func() iterator.Iterator {
+					return iterator.AndNot(form(t, rng, filled), hiddenRuns.Iterator())
+				},
+				"and of hidden": func() iterator.Iterator {
+					return iterator.And(iterator.AndNot(form(t, rng, filled), hiddenSet.Iterator()),
+						form(t, rng, all), iterator.AndNot(form(t, rng, all), extraSet.Iterator()))
+				},
+				"or of hidden": func() iterator.Iterator {
+					return iterator.Or(iterator.AndNot(form(t, rng, filled), hiddenSet.Iterator()),
+						iterator.AndNot(form(t, rng, all), hiddenSet.Iterator()))
+				},
+				"or, some hidden": func() iterator.Iterator {
+					return iterator.Or(iterator.AndNot(form(t, rng, all), extraSet.Iterator()), form(t, rng, docs))
+				},
+				"hidden and not": func() iterator.Iterator {
+					return iterator.AndNot(iterator.AndNot(form(t, rng, filled), hiddenSet.Iterator()),
+						iterator.AndNot(form(t, rng, extra), hiddenSet.Iterator()))
+				},
+				"exclude, dense": func() iterator.Iterator {
+					return iterator.Exclude(form(t, rng, filled), hidden)
 				},
 				"or":         func() iterator.Iterator { return iterator.Or(forms(t, rng, parts)...) },
 				"at least 2": func() iterator.Iterator { return iterator.AtLeast(2, forms(t, rng, twice)...) },
@@ -98,6 +138,8 @@ func TestContractFailing(t *testing.T) {
 	rng := newRand(t)
 	docs := random(rng, 3000, 1<<16)
 	more := merged(docs, random(rng, 1000, 1<<16))
+	gone := new(iterator.Bitmap)
+	gone.AddRange(1<<16, 1<<17)
 	fails := func(docs []uint32) iterator.Iterator { return itertest.FailAfter(docs[:len(docs)/2], errTest) }
 	for name, test := range map[string]struct {
 		want []uint32
@@ -112,8 +154,12 @@ func TestContractFailing(t *testing.T) {
 		"at least 2": {docs, func() iterator.Iterator {
 			return iterator.AtLeast(2, form(t, rng, docs), fails(docs), fails(docs))
 		}},
-		"and not, a":    {without(more, docs), func() iterator.Iterator { return iterator.AndNot(fails(more), form(t, rng, docs)) }},
-		"and not, b":    {without(more, docs), func() iterator.Iterator { return iterator.AndNot(form(t, rng, more), fails(docs)) }},
+		"and not, a": {without(more, docs), func() iterator.Iterator { return iterator.AndNot(fails(more), form(t, rng, docs)) }},
+		"and not, b": {without(more, docs), func() iterator.Iterator { return iterator.AndNot(form(t, rng, more), fails(docs)) }},
+		"hidden":     {docs, func() iterator.Iterator { return iterator.AndNot(fails(docs), newSet(t, gone).Iterator()) }},
+		"hidden, and": {docs, func() iterator.Iterator {
+			return iterator.And(iterator.AndNot(form(t, rng, docs), newSet(t, gone).Iterator()), fails(more))
+		}},
 		"and not, both": {without(more, docs), func() iterator.Iterator { return iterator.AndNot(fails(more), fails(docs)) }},
 	} {
 		for range 20 {

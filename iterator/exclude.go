@@ -16,11 +16,9 @@ func Exclude(it Iterator, bm *Bitmap) Iterator {
 	case bm == nil || bm.IsEmpty():
 		return it
 	}
-	op := &andNot{mem: newScratch(), len: UpperBound(it), lookup: &lookup{bm: bm}}
-	op.lookup.next.Initialize(bm)
-	op.a.it, op.b.it = Blocks(it), Blocks(nil)
-	op.walker.from = op
-	return op
+	w := &without{it: Blocks(it), lookup: &lookup{bm: bm}}
+	w.lookup.next.Initialize(bm)
+	return w
 }
 
 // lookup is the bitmap of an Exclude as long as it is not a Set.
@@ -41,41 +39,42 @@ const (
 	fewLookups = 1024
 )
 
-// exclude is subtract by looking docs up. It returns false, having gone over to
-// subtracting a Set, where that is better.
-func (op *andNot) exclude(out *Block) (upTo uint32, found, done bool) {
-	l, a := op.lookup, &op.a.b
-	l.next.AdvanceIfNeeded(a.First)
-	if !l.next.HasNext() || l.next.PeekNext() > a.Last {
-		if a.tidy() {
-			*out = *a
-			return a.Last, true, true
-		}
-		upTo, found = op.subtractWords(out, *a) // b is empty so far
-		return upTo, found, true
+// tooMany reports whether so many docs were looked up that a Set would have cost
+// less.
+func (l *lookup) tooMany() bool {
+	if l.asked <= fewLookups {
+		return false
 	}
-	if l.asked > fewLookups && l.size == 0 {
+	if l.size == 0 {
 		l.size = l.bm.GetSizeInBytes()
 	}
-	if a.Docs == nil || l.asked > fewLookups && l.asked*lookupCost > l.size {
-		op.lookup = nil
-		if set, err := NewSet(l.bm); err == nil {
-			op.b = input{it: Blocks(set.Iterator())}
-		} else {
-			op.b = input{it: Blocks(FromBitmap(l.bm))}
-		}
-		return 0, false, false
+	return l.asked*lookupCost > l.size
+}
+
+// holds reports whether the bitmap holds doc.
+func (l *lookup) holds(doc uint32) bool {
+	l.asked++
+	return l.bm.Contains(doc)
+}
+
+// thin takes docs of the bitmap out of b, a block of docs. kept is memory for what
+// is left. It returns false when that is nothing.
+func (l *lookup) thin(b *Block, kept *[BlockSize]uint32) bool {
+	l.next.AdvanceIfNeeded(b.First)
+	if !l.next.HasNext() || l.next.PeekNext() > b.Last {
+		return true
 	}
-	kept, n := &op.mem.docs[0], 0
-	for _, doc := range a.Docs {
+	n := 0
+	for _, doc := range b.Docs {
 		kept[n] = doc
 		n += b2i(!l.bm.Contains(doc))
 	}
-	l.asked += uint64(len(a.Docs))
-	if n > 0 {
-		out.setDocs(kept[:n])
+	l.asked += uint64(len(b.Docs))
+	if n == 0 {
+		return false
 	}
-	return a.Last, n > 0, true
+	b.setDocs(kept[:n])
+	return true
 }
 
 // b2i is 1 for true and 0 for false. It compiles to no branch.
