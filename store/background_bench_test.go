@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -199,29 +200,78 @@ func BenchmarkLevel0(b *testing.B) {
 	}
 }
 
-// BenchmarkDeletedShare reads a term of a million docs of which some are deleted.
+// BenchmarkDeletedShare reads terms of which some docs are deleted: one that has each
+// third doc, two of random gaps, and one with half of all docs, which is in bitsets.
 func BenchmarkDeletedShare(b *testing.B) {
-	const long = 1_000_000
-	for _, percent := range []int{0, 1, 10} {
-		b.Run(fmt.Sprintf("deleted=%d%%", percent), func(b *testing.B) {
-			st, err := Open(b.TempDir(), &Options{DisableBackground: true})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer st.Close()
-			commit(b, st, func(batch *Batch) error { return batch.Add([]byte("x"), spread(long, 3)...) })
-			compact(b, st)
-			if percent > 0 {
-				rng := rand.New(rand.NewPCG(1, 1))
-				docs := make([]uint32, 3*long*percent/100)
-				for i := range docs {
-					docs[i] = rng.Uint32N(3 * long)
-				}
-				commit(b, st, func(batch *Batch) error { return batch.DeleteDocs(docs...) })
-			}
-			benchTerm(b, st, "x", long, 3*long)
-		})
+	const limit = 3_000_000
+	rng := rand.New(rand.NewPCG(1, 1))
+	random := func(span uint32) (docs []uint32) { // a doc in (span+1)/2
+		for doc := rng.Uint32N(span); doc < limit; doc += 1 + rng.Uint32N(span) {
+			docs = append(docs, doc)
+		}
+		return docs
 	}
+	lists := map[string][]uint32{"third": spread(limit/3, 3), "packed": random(24), "other": random(24), "half": nil}
+	for doc := range uint32(limit) {
+		if rng.IntN(2) == 0 {
+			lists["half"] = append(lists["half"], doc)
+		}
+	}
+	for _, percent := range []int{0, 1, 10} {
+		st, err := Open(b.TempDir(), &Options{DisableBackground: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer st.Close()
+		commit(b, st, func(batch *Batch) error {
+			var errs []error
+			for term, docs := range lists {
+				errs = append(errs, batch.Add([]byte(term), docs...))
+			}
+			return errors.Join(errs...)
+		})
+		compact(b, st)
+		if percent > 0 {
+			docs := make([]uint32, limit*percent/100)
+			for i := range docs {
+				docs[i] = rng.Uint32N(limit)
+			}
+			commit(b, st, func(batch *Batch) error { return batch.DeleteDocs(docs...) })
+		}
+		for _, term := range []string{"third", "packed", "half"} {
+			b.Run(fmt.Sprintf("deleted=%d%%/term=%s", percent, term), func(b *testing.B) {
+				benchTerm(b, st, term, len(lists[term]), limit)
+				if term != "third" {
+					benchAnd(b, st, len(lists["other"]), term, "other")
+				}
+			})
+		}
+	}
+}
+
+// benchAnd measures the AND of two terms, for a doc of the second.
+func benchAnd(b *testing.B, st *Store, long int, terms ...string) {
+	sn, err := st.Snapshot()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer sn.Close()
+	b.Run("op=and", func(b *testing.B) {
+		defer cpuTime(b, long)()
+		for b.Loop() {
+			var its []iterator.Iterator
+			for _, term := range terms {
+				it, err := sn.Postings([]byte(term))
+				if err != nil {
+					b.Fatal(err)
+				}
+				its = append(its, it)
+			}
+			if n, err := iterator.Count(iterator.And(its...)); err != nil || n == 0 {
+				b.Fatal(n, err)
+			}
+		}
+	})
 }
 
 // BenchmarkRewrittenTerm reads terms that background compaction has written again 20
@@ -328,6 +378,16 @@ func benchTerm(b *testing.B, st *Store, term string, long int, limit uint32) {
 		for b.Loop() {
 			if n, err := iterator.Count(open(b)); err != nil || n == 0 {
 				b.Fatal(n, err)
+			}
+		}
+	})
+	b.Run("op=docs", func(b *testing.B) {
+		var docs []uint32
+		defer cpuTime(b, long)()
+		for b.Loop() {
+			var err error
+			if docs, err = iterator.ToSlice(docs[:0], open(b)); err != nil || len(docs) == 0 {
+				b.Fatal(len(docs), err)
 			}
 		}
 	})
