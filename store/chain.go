@@ -183,6 +183,12 @@ func (c *chain) seek(doc uint32) bool {
 		return c.take(true, doc, false)
 	}
 	if c.level1 {
+		if e := c.src.term.only.Load(); e != nil && doc <= c.end {
+			e.touch()
+			c.setKey(c.end)
+			c.use(e)
+			return c.err == nil
+		}
 		if last, known := c.src.term.find(doc); known {
 			if c.setKey(last); c.cached() {
 				return c.err == nil
@@ -205,10 +211,15 @@ func (c *chain) cached() bool {
 	if e == nil {
 		return false
 	}
+	c.use(e)
+	return true
+}
+
+// use opens the segment of e, which is that of the key.
+func (c *chain) use(e *cacheEntry) {
 	c.decoded += c.r.BlocksDecoded()
 	c.r.Use(e.seg)
 	c.check()
-	return true
 }
 
 // keep puts the segment of the key, which was just read, in the cache, if it was
@@ -220,7 +231,7 @@ func (c *chain) keep(from uint32, value []byte, walking bool) {
 		return
 	}
 	if cache := sn.st.terms; cache.wants(c.key, sn.state) {
-		cache.addSegment(c.key, sn.state, value)
+		cache.addSegment(t, c.key, sn.state, value)
 	}
 }
 

@@ -140,6 +140,16 @@ func (sn *Snapshot) hold() error {
 	return nil
 }
 
+// check returns ErrClosed once the snapshot is closed.
+func (sn *Snapshot) check() error {
+	sn.mu.Lock()
+	defer sn.mu.Unlock()
+	if sn.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
 func (sn *Snapshot) letGo() error {
 	sn.mu.Lock()
 	sn.open--
@@ -180,7 +190,14 @@ func (sn *Snapshot) cursor(lower, upper []byte) (kvCursor, error) {
 // Opening costs the same for a list of any length: the keys of commits since the
 // last compaction are looked at, but segments are read only when reached.
 func (sn *Snapshot) Postings(term []byte) (iterator.Iterator, error) {
-	cached := sn.lookUp(term)
+	e := sn.lookUp(term)
+	if e != nil && e.inline != nil {
+		if err := sn.check(); err != nil {
+			return nil, termErr(term, nil, err)
+		}
+		return sn.deletions.without(iterator.FromSlice(e.inline), e.generation), nil
+	}
+	cached := e.termOf()
 	if cached != nil && len(cached.keys.groups) == 0 {
 		it, err := sn.openCached(cached)
 		if err != nil {
@@ -199,12 +216,12 @@ func (sn *Snapshot) Postings(term []byte) (iterator.Iterator, error) {
 // takes the time of a look-up when the term was compacted since it last changed
 // and nothing was deleted after that; else that of a walk through the list.
 func (sn *Snapshot) Count(term []byte) (uint64, error) {
-	cached := sn.lookUp(term)
+	cached := sn.lookUp(term).termOf()
 	if cached != nil && cached.keys.settled(sn.deletions) {
-		if err := sn.hold(); err != nil {
+		if err := sn.check(); err != nil {
 			return 0, termErr(term, nil, err)
 		}
-		return cached.keys.header.Count, sn.letGo()
+		return cached.keys.header.Count, nil
 	}
 	v, err := sn.openTerm(term, cached)
 	if err != nil {
@@ -217,7 +234,7 @@ func (sn *Snapshot) Count(term []byte) (uint64, error) {
 // it adds up what the segments say of themselves. It does not subtract what is
 // removed, deleted, or there twice.
 func (sn *Snapshot) CountUpperBound(term []byte) (uint64, error) {
-	v, err := sn.openTerm(term, sn.lookUp(term))
+	v, err := sn.openTerm(term, sn.lookUp(term).termOf())
 	if err != nil {
 		return 0, err
 	}
@@ -225,30 +242,21 @@ func (sn *Snapshot) CountUpperBound(term []byte) (uint64, error) {
 }
 
 // lookUp returns what the cache has of a term, nil when that is nothing.
-func (sn *Snapshot) lookUp(term []byte) *cachedTerm {
+func (sn *Snapshot) lookUp(term []byte) *cacheEntry {
 	if sn.state == 0 {
 		return nil
 	}
 	var short [64]byte
-	if e := sn.st.terms.get(appendTermPrefix(short[:0], term), sn.state); e != nil {
-		return e.term
-	}
-	return nil
+	return sn.st.terms.get(appendTermPrefix(short[:0], term), sn.state)
 }
 
-// openCached returns level 1 of a term that the cache has and that has nothing
-// else.
+// openCached returns level 1, which are segments, of a term that the cache has and that
+// has nothing else.
 func (sn *Snapshot) openCached(t *cachedTerm) (iterator.Iterator, error) {
 	if err := sn.hold(); err != nil {
 		return nil, termErrPrefix(t.prefix, nil, err)
 	}
 	h := &t.keys.header
-	if h.Segments == 0 {
-		if err := sn.letGo(); err != nil {
-			return nil, termErrPrefix(t.prefix, nil, err)
-		}
-		return iterator.FromSlice(h.Inline), nil
-	}
 	l := &struct {
 		src   termSource
 		chain chain

@@ -48,13 +48,13 @@ const (
 	// seenSlots is how many keys that were met once a shard remembers, about.
 	seenSlots = 1024
 	// entryBytes is about what an entry takes beside what it holds.
-	entryBytes = 200
+	entryBytes = 300
 )
 
 type cacheShard struct {
 	mu      sync.Mutex
-	entries map[uint64]*cacheEntry // by hash of the key
-	clock   []*cacheEntry          // all of them
+	entries []*cacheEntry // lists of entries, by the low bits of the hash of the key
+	clock   []*cacheEntry // all of them
 	hand    int
 	bytes   int
 	hits    uint64
@@ -62,23 +62,57 @@ type cacheShard struct {
 	seen    [seenSlots]uint32 // parts of hashes of keys that were met
 }
 
-// cacheEntry is a term or a segment. All but used and at are fixed.
+// cacheEntry is a term or a segment. All but used, at and next are fixed. What opening
+// a list looks at comes first and, where it is short, lies in the entry: with many
+// terms in use, waiting for memory is most of the time that opening takes.
 type cacheEntry struct {
-	key   []byte // the prefix of the term, or the key of the segment
-	hash  uint64
-	asOf  uint64 // state
-	bytes int
-	used  bool // since the hand passed
-	at    int  // in clock
+	hash uint64
+	next *cacheEntry // of the same hash bits
+	key  []byte      // the prefix of the term, or the key of the segment
+	asOf uint64      // state
+	used atomic.Bool // since the hand passed
 
 	term *cachedTerm      // or
 	seg  *segment.Segment // of level 1
+	// inline are the docs of a term that has all of them in its header record, of
+	// generation, and nothing in level 0; else it is nil.
+	inline     []uint32
+	generation uint64
+
+	shortKey  [32]byte // memory of most keys
+	shortDocs [12]uint32
+
+	bytes int
+	at    int // in clock
+	// owner is the term of which seg is the only segment.
+	owner *cachedTerm
+}
+
+// setKey makes a copy of key that of the entry.
+func (e *cacheEntry) setKey(key []byte) { e.key = append(e.shortKey[:0], key...) }
+
+// termOf returns the term of an entry; an entry may be nil.
+func (e *cacheEntry) termOf() *cachedTerm {
+	if e == nil {
+		return nil
+	}
+	return e.term
+}
+
+// touch notes that the entry was used.
+func (e *cacheEntry) touch() {
+	if !e.used.Load() { // others read the line, too
+		e.used.Store(true)
+	}
 }
 
 // cachedTerm is what the keys of a term say. keys are never changed.
 type cachedTerm struct {
 	prefix []byte
 	keys   termKeys
+	// only is the entry of the only segment, as long as the cache has it. Whoever
+	// may use the term may use it: a segment does not change but with its term.
+	only atomic.Pointer[cacheEntry]
 
 	mu    sync.RWMutex
 	spans []segmentSpan // of level 1: those known, ascending
@@ -127,7 +161,7 @@ func (c *termCache) changed(prefix []byte) {
 	hash := maphash.Bytes(c.seed, prefix)
 	s := c.shard(hash)
 	s.mu.Lock()
-	if e := s.entries[hash]; e != nil {
+	if e := s.find(hash); e != nil {
 		s.drop(e)
 	}
 	s.mu.Unlock()
@@ -208,13 +242,13 @@ func (c *termCache) get(key []byte, state uint64) *cacheEntry {
 	hash := maphash.Bytes(c.seed, key)
 	s := c.shard(hash)
 	s.mu.Lock()
-	e := s.entries[hash]
+	e := s.find(hash)
 	if e == nil || e.asOf > state || !bytes.Equal(e.key, key) {
 		s.misses++
 		s.mu.Unlock()
 		return nil
 	}
-	e.used = true
+	e.touch()
 	s.hits++
 	s.mu.Unlock()
 	return e
@@ -239,23 +273,29 @@ func (c *termCache) wants(key []byte, state uint64) bool {
 // addTerm keeps what the keys of a term say, and returns it. It copies what it
 // keeps. nil: it was not kept.
 func (c *termCache) addTerm(prefix []byte, state uint64, keys *termKeys) *cachedTerm {
-	t := &cachedTerm{keys: *keys, prefix: cloneBytes(prefix)}
+	e := &cacheEntry{asOf: state}
+	e.setKey(prefix)
+	t := &cachedTerm{keys: *keys, prefix: e.key}
+	e.term = t
 	k := &t.keys
-	k.header.Inline = append([]uint32(nil), k.header.Inline...)
+	k.header.Inline = append(e.shortDocs[:0], k.header.Inline...)
+	if k.header.Segments == 0 && len(k.groups) == 0 {
+		e.inline, e.generation = k.header.Inline, k.header.Generation
+	}
 	k.groups = append([]keyGroup(nil), k.groups...)
 	k.level0, k.onSegment, k.newest = nil, false, 0
 	size := 4*len(k.header.Inline) + 8*int(min(k.header.Segments, 1<<28))
 	for i := range k.groups {
 		size += 64 + len(k.groups[i].small)
 	}
-	if !c.add(&cacheEntry{key: t.prefix, asOf: state, bytes: size + 200, term: t}) {
+	if e.bytes = size + 200; !c.add(e) {
 		return nil
 	}
 	return t
 }
 
-// addSegment keeps a segment of level 1, whose bytes it copies.
-func (c *termCache) addSegment(key []byte, state uint64, src []byte) {
+// addSegment keeps a segment of level 1 of t, whose bytes it copies.
+func (c *termCache) addSegment(t *cachedTerm, key []byte, state uint64, src []byte) {
 	if len(src) > c.shardMax/maxEntryShare {
 		return
 	}
@@ -263,7 +303,12 @@ func (c *termCache) addSegment(key []byte, state uint64, src []byte) {
 	if err != nil {
 		return // who reads it will say so
 	}
-	c.add(&cacheEntry{key: cloneBytes(key), asOf: state, bytes: seg.MemBytes(), seg: seg})
+	e := &cacheEntry{asOf: state, bytes: seg.MemBytes(), seg: seg}
+	e.setKey(key)
+	if t.keys.header.Segments == 1 {
+		e.owner = t
+	}
+	c.add(e)
 }
 
 // add keeps e, unless it is too large or not of the newest state.
@@ -280,20 +325,56 @@ func (c *termCache) add(e *cacheEntry) bool {
 	if c.started.Load() != e.asOf {
 		return false
 	}
-	if old := s.entries[e.hash]; old != nil {
+	if old := s.find(e.hash); old != nil {
 		s.drop(old)
 	}
 	for s.bytes+e.bytes > c.shardMax {
 		s.evict()
 	}
-	if s.entries == nil {
-		s.entries = make(map[uint64]*cacheEntry)
-	}
 	e.at = len(s.clock)
 	s.clock = append(s.clock, e)
-	s.entries[e.hash] = e
+	if len(s.clock) > len(s.entries) {
+		s.grow()
+	} else {
+		s.link(e)
+	}
 	s.bytes += e.bytes
+	if e.owner != nil {
+		e.owner.only.Store(e)
+	}
 	return true
+}
+
+// minEntries is how many lists of entries a shard begins with. It is a power of two.
+const minEntries = 64
+
+// list returns where the list of the entries with the bits of a hash begins.
+// REQUIRES: there are lists.
+func (s *cacheShard) list(hash uint64) **cacheEntry { return &s.entries[hash&uint64(len(s.entries)-1)] }
+
+// find returns the entry with a hash, nil when there is none.
+func (s *cacheShard) find(hash uint64) *cacheEntry {
+	if len(s.entries) == 0 {
+		return nil
+	}
+	e := *s.list(hash)
+	for e != nil && e.hash != hash {
+		e = e.next
+	}
+	return e
+}
+
+func (s *cacheShard) link(e *cacheEntry) {
+	list := s.list(e.hash)
+	e.next, *list = *list, e
+}
+
+// grow doubles the number of lists and deals all entries out anew.
+func (s *cacheShard) grow() {
+	s.entries = make([]*cacheEntry, max(minEntries, 2*len(s.entries)))
+	for _, e := range s.clock {
+		s.link(e)
+	}
 }
 
 // evict drops one entry. REQUIRES: there is one.
@@ -303,17 +384,23 @@ func (s *cacheShard) evict() {
 			s.hand = 0
 		}
 		e := s.clock[s.hand]
-		if !e.used {
+		if !e.used.Swap(false) {
 			s.drop(e)
 			return
 		}
-		e.used = false
 		s.hand++
 	}
 }
 
 func (s *cacheShard) drop(e *cacheEntry) {
-	delete(s.entries, e.hash)
+	list := s.list(e.hash)
+	for *list != e {
+		list = &(*list).next
+	}
+	*list, e.next = e.next, nil
+	if e.owner != nil {
+		e.owner.only.CompareAndSwap(e, nil)
+	}
 	n := len(s.clock) - 1
 	s.clock[e.at] = s.clock[n]
 	s.clock[e.at].at = e.at
