@@ -32,6 +32,9 @@ type kv interface {
 	view() (kvView, error)
 	// newTables starts the replacement of a key range.
 	newTables() (kvTables, error)
+	// newRun starts tables that are read by merged only: replace and ingest are not for
+	// them.
+	newRun() (kvTables, error)
 	// merged returns a cursor over the keys of [lower, upper) in finished tables,
 	// read from disk. Those of a run must be in order; no key may be in two of them.
 	merged(runs [][]kvTables, lower, upper []byte) (kvCursor, error)

@@ -19,7 +19,7 @@ type level1Writer struct {
 	kv         kv
 	generation uint64 // of the header records
 	parts      []*level1Part
-	unread     bool // nothing is noted for readBack
+	run        bool // of a Writer: nothing is noted for readBack
 
 	// What was written.
 	terms, postings uint64
@@ -60,7 +60,11 @@ var prefixSeed = maphash.MakeSeed()
 
 // begin starts a part. The one before must be finished.
 func (w *level1Writer) begin(lower []byte) error {
-	t, err := w.kv.newTables()
+	newTables := w.kv.newTables
+	if w.run {
+		newTables = w.kv.newRun
+	}
+	t, err := newTables()
 	if err != nil {
 		return err
 	}
@@ -171,7 +175,7 @@ func (w *level1Writer) wrote(prefix []byte, h *segment.Header, sum compaction.Su
 
 // note counts a term that was written.
 func (w *level1Writer) note(prefix []byte, h *segment.Header, sum termSum) {
-	if !w.unread {
+	if !w.run {
 		sum.prefix = maphash.Bytes(prefixSeed, prefix)
 		p := w.part()
 		p.terms = append(p.terms, sum)

@@ -18,10 +18,14 @@ import (
 // holds the values of a table in memory while it is written.
 const tableBytes = 16 << 20
 
+// runBlock is the size of the blocks of runs before they are compressed.
+const runBlock = 64 << 10
+
 // pebbleTables writes sorted tables into stageDir.
 type pebbleTables struct {
 	e       *pebbleKV
 	opts    *pebble.Options
+	write   sstable.WriterOptions
 	paths   []string
 	starts  [][]byte     // first key of each path; nil: not known
 	bytes   uint64       // of all files, after finish
@@ -42,7 +46,20 @@ func (e *pebbleKV) newTables() (kvTables, error) {
 	o := e.opts.Clone()
 	o.Lock = nil
 	o.EnsureDefaults()
-	return &pebbleTables{e: e, opts: o}, nil
+	// Level 6 is the lowest, where tables that replace a range always go.
+	return &pebbleTables{e: e, opts: o, write: o.MakeWriterOptions(6, e.db.TableFormat())}, nil
+}
+
+func (e *pebbleKV) newRun() (kvTables, error) {
+	tables, err := e.newTables()
+	if err != nil {
+		return nil, err
+	}
+	// They are read from end to end: nothing is looked for, and the larger a block is
+	// the better it is compressed.
+	t := tables.(*pebbleTables)
+	t.write.FilterPolicy, t.write.BlockSize = nil, runBlock
+	return t, nil
 }
 
 // newTable begins a table whose first key is start, nil when that is not known yet.
@@ -57,9 +74,7 @@ func (t *pebbleTables) newTable(start []byte) (*pebbleTable, error) {
 		return nil, err
 	}
 	t.paths, t.starts = append(t.paths, path), append(t.starts, start)
-	// Level 6 is the lowest, where tables that replace a range always go.
-	w := sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.opts.MakeWriterOptions(6, t.e.db.TableFormat()))
-	return &pebbleTable{w: w}, nil
+	return &pebbleTable{w: sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.write)}, nil
 }
 
 func (t *pebbleTables) set(key, value []byte) (err error) {

@@ -192,18 +192,18 @@ func (f *finisher) fromRuns() error {
 	return parallel(f.ctx, w.opts.Workers, len(f.parts), func(ctx context.Context, i int) error {
 		return f.part(ctx, i, func(add addTerm) error {
 			open := func() (kvCursor, error) { return w.st.kv.merged(runs, bounds[i], bounds[i+1]) }
-			var keys termKeys
-			return walkAndRead(open, &keys, func(prefix []byte, read kvCursor, err error) error {
-				if err != nil {
-					return err
-				}
-				t := openedThrough(read, prefix, keys, true)
-				if err := add(prefix, t.merged(&deletions{})); err != nil {
-					return err
-				}
-				f.meter.add(1, keys.keyBytes+keys.valueBytes)
-				return nil
-			})
+			c, err := open()
+			if err != nil {
+				return err
+			}
+			defer c.close()
+			read, err := open()
+			if err != nil {
+				return err
+			}
+			defer read.close()
+			walker := runWalker{c: c, read: read}
+			return walker.walk(ctx, add, func(bytes uint64) { f.meter.add(1, bytes) })
 		})
 	})
 }

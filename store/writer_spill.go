@@ -10,11 +10,6 @@ import (
 	"github.com/sheafdb/sheaf/internal/arena"
 )
 
-// A run is what was in memory when it was full: terms in order, in tables that the
-// store does not have. Keys are those of level 0, with the number of the run as
-// generation; so runs are merged as commits are.
-type run []kvTables // one after another
-
 func (r run) discard() (err error) {
 	for _, t := range r {
 		err = errors.Join(err, t.discard())
@@ -57,20 +52,12 @@ func (w *Writer) spill(ctx context.Context) error {
 	ranges := w.ranges(w.lists.Sorted())
 	parts := make(run, len(ranges))
 	err := parallel(ctx, w.opts.Workers, len(ranges), func(ctx context.Context, i int) error {
-		out := level1Writer{kv: w.st.kv, generation: generation, unread: true}
+		out := level1Writer{kv: w.st.kv, generation: generation, run: true}
 		if err := out.begin(nil); err != nil {
 			return err
 		}
 		parts[i] = out.part().tables
-		o := w.lists.NewOpener()
-		var prefix []byte
-		for _, t := range ranges[i] {
-			prefix = appendTermPrefix(prefix[:0], w.lists.Bytes(t))
-			if err := out.encodeLevel0(ctx, prefix, o.Open(t)); err != nil {
-				return err
-			}
-		}
-		err := out.finish(nil)
+		err := w.writeRun(ctx, &out, ranges[i])
 		collect(len(ranges))
 		return err
 	})

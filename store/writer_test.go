@@ -444,8 +444,8 @@ func TestWriterMemory(t *testing.T) {
 }
 
 // TestWriteAmplification: bytes written for a byte kept, without spills and with some
-// that give a term a hundred docs or more, as long ones do. (Each spill of a term
-// takes about 50 bytes beside its docs.)
+// that give a term a hundred docs or more, as long ones do. (Each spill of such a term
+// takes about 50 bytes beside its docs; for rare ones see TestWriterRareTerms.)
 func TestWriteAmplification(t *testing.T) {
 	skipInRace(t)
 	for _, c := range []struct {

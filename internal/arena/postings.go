@@ -233,5 +233,8 @@ func (p *Postings) entry(t Term) []byte { return p.parts[t.part].a.from(t.entry)
 // Weight returns about how many bytes the term and its list take.
 func (p *Postings) Weight(t Term) int64 {
 	l := loadList(p.entry(t))
-	return l.Bytes() + entryHead
+	return l.Bytes() + EntryWeight
 }
+
+// EntryWeight is the part of Weight that is not of the list.
+const EntryWeight = entryHead
