@@ -145,7 +145,7 @@ func TestOpenClose(t *testing.T) {
 }
 
 // TestReopen: a store opened and closed a hundred times, and refused as often, leaves
-// no more files open and no more goroutines than at first.
+// no more files open, no more goroutines and no more memory in use than at first.
 func TestReopen(t *testing.T) {
 	skipInRace(t)
 	dir, other := t.TempDir(), t.TempDir()
@@ -178,7 +178,10 @@ func TestReopen(t *testing.T) {
 		if _, err := st.Verify(ctx, VerifyOptions{}); !errors.Is(err, context.Canceled) {
 			t.Fatalf("Verify after its context: %v", err)
 		}
-		sn := snapshot(t, st)
+		sn, err := st.Snapshot() // snapshot would keep it, and with it the store, until the end
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got := postings(t, sn, "x"); len(got) == 0 {
 			t.Fatal("no docs")
 		}
@@ -187,9 +190,10 @@ func TestReopen(t *testing.T) {
 		}
 	}
 	var files, goroutines int
+	var heap uint64
 	for i := range 100 {
 		if i == 30 {
-			files, goroutines = openFiles(t), runtime.NumGoroutine()
+			files, goroutines, heap = openFiles(t), runtime.NumGoroutine(), liveHeap()
 		}
 		round(i)
 	}
@@ -202,6 +206,44 @@ func TestReopen(t *testing.T) {
 	}
 	if n := runtime.NumGoroutine(); n > goroutines {
 		t.Errorf("%d goroutines, %d at first", n, goroutines)
+	}
+	// 70 more stores: were one of them left, it would show.
+	if n := liveHeap(); n > heap+256<<10 {
+		t.Errorf("%d bytes live, %d at first", n, heap)
+	}
+}
+
+// TestClosedIsCollected: nothing keeps a closed store in memory, not even for the time
+// that Close may take.
+func TestClosedIsCollected(t *testing.T) {
+	const objects = 3
+	collected := make(chan string, objects)
+	note := func(what string) { collected <- what }
+	func() {
+		st, err := Open(t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kv := st.kv.(*pebbleKV)
+		runtime.AddCleanup(st, note, "Store")
+		runtime.AddCleanup(kv, note, "pebbleKV")
+		runtime.AddCleanup(kv.db, note, "pebble.DB")
+		commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), 1, 2, 3) })
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	var got []string
+	end := time.After(closeFlushTimeout / 2)
+	for len(got) < objects {
+		runtime.GC()
+		select {
+		case what := <-collected:
+			got = append(got, what)
+		case <-time.After(10 * time.Millisecond): // Pebble's goroutines end a moment after Close
+		case <-end:
+			t.Fatalf("only %q were collected", got)
+		}
 	}
 }
 

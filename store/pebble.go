@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -27,7 +28,7 @@ type pebbleKV struct {
 	guard    *guardFS      // nil when read-only
 	closing  chan struct{} // closed by stop, once
 	stopOnce sync.Once
-	closed   atomic.Bool    // close has begun
+	giveUp   *time.Timer    // set by stop: ends writing when flushes fail; nil when read-only
 	copyMu   sync.Mutex     // one checkpoint at a time, so that each gets its errors
 	waits    sync.WaitGroup // goroutines of await
 	applied  atomic.Uint64  // generation that was written last

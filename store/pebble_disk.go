@@ -171,8 +171,8 @@ func (e *pebbleKV) stop() {
 	e.stopOnce.Do(func() {
 		close(e.closing)
 		if e.guard != nil {
-			time.AfterFunc(closeFlushTimeout, func() {
-				if n, err := e.events.flushFailed(); n > 1 && !e.closed.Load() {
+			e.giveUp = time.AfterFunc(closeFlushTimeout, func() {
+				if n, err := e.events.flushFailed(); n > 1 {
 					e.guard.sink(err)
 				}
 			})
@@ -196,7 +196,7 @@ func (e *pebbleKV) shut() error {
 	flushed := e.flush(ctx) == nil
 	cancel()
 	e.waits.Wait()
-	e.closed.Store(true)
+	e.giveUp.Stop() // else it would keep the closed database in memory until its time
 	err := kvErr(e.db.Close())
 	k := e.guard.keeper
 	if failure := e.guard.failure(); failure != nil {
