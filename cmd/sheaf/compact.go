@@ -115,6 +115,9 @@ func dirBytes(dir string) (n uint64, err error) {
 			return err
 		}
 		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // Pebble removes files in a goroutine of its own
+		}
 		if err == nil {
 			n += uint64(info.Size())
 		}
