@@ -96,6 +96,13 @@ func walkTerms(c kvCursor, keys *termKeys, f func(prefix []byte, err error) erro
 // walkAndRead is walkTerms over a cursor that open returns. f also gets another
 // one, to read the values of the term with.
 func walkAndRead(open func() (kvCursor, error), keys *termKeys, f func(prefix []byte, read kvCursor, err error) error) error {
+	return withTwo(open, func(walk, read kvCursor) error {
+		return walkTerms(walk, keys, func(prefix []byte, err error) error { return f(prefix, read, err) })
+	})
+}
+
+// withTwo calls f with two cursors that open returns, and closes them.
+func withTwo(open func() (kvCursor, error), f func(walk, read kvCursor) error) error {
 	walk, err := open()
 	if err != nil {
 		return err
@@ -106,7 +113,7 @@ func walkAndRead(open func() (kvCursor, error), keys *termKeys, f func(prefix []
 		return err
 	}
 	defer read.close()
-	return walkTerms(walk, keys, func(prefix []byte, err error) error { return f(prefix, read, err) })
+	return f(walk, read)
 }
 
 // postings returns a cursor over all keys of postings, which the snapshot does not

@@ -192,18 +192,10 @@ func (f *finisher) fromRuns() error {
 	return parallel(f.ctx, w.opts.Workers, len(f.parts), func(ctx context.Context, i int) error {
 		return f.part(ctx, i, func(add addTerm) error {
 			open := func() (kvCursor, error) { return w.st.kv.merged(runs, bounds[i], bounds[i+1]) }
-			c, err := open()
-			if err != nil {
-				return err
-			}
-			defer c.close()
-			read, err := open()
-			if err != nil {
-				return err
-			}
-			defer read.close()
-			walker := runWalker{c: c, read: read}
-			return walker.walk(ctx, add, func(bytes uint64) { f.meter.add(1, bytes) })
+			return withTwo(open, func(walk, read kvCursor) error {
+				w := runWalker{c: walk, read: read}
+				return w.walk(ctx, add, func(bytes uint64) { f.meter.add(1, bytes) })
+			})
 		})
 	})
 }
