@@ -47,7 +47,8 @@ func TestBackupRestore(t *testing.T) {
 	wantError(t, sheafCtx(ctx, "", "restore", backup, other+"2"), "interrupted: nothing was made")
 }
 
-// TestRestoreDamaged: a backup with a fault is not restored.
+// TestRestoreDamaged: a backup with a fault is not restored, and there is no backup of
+// a store with one.
 func TestRestoreDamaged(t *testing.T) {
 	var lines strings.Builder
 	for range 2000 {
@@ -71,12 +72,14 @@ func TestRestoreDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out := filepath.Join(t.TempDir(), "out")
-	if r := sheaf(t, "", "restore", db, out); r.code == exitDone || r.out+r.errOut == "" {
-		t.Errorf("exit code %d, %q, %q", r.code, r.out, r.errOut)
-	}
-	if _, err := os.Stat(out); err == nil {
-		t.Error("a store was made")
+	for _, command := range []string{"restore", "backup"} {
+		parent := t.TempDir()
+		if r := sheaf(t, "", command, db, filepath.Join(parent, "out")); r.code == exitDone || r.out+r.errOut == "" {
+			t.Errorf("%s: exit code %d, %q, %q", command, r.code, r.out, r.errOut)
+		}
+		if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+			t.Errorf("%s left %v, %v", command, left, err)
+		}
 	}
 }
 

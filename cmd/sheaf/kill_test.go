@@ -150,8 +150,7 @@ func TestKilledWork(t *testing.T) {
 }
 
 // TestBackupKeepsNames: backup and restore leave alone what has the name already,
-// be it a link that leads nowhere, and leave nothing when they are interrupted or
-// find a fault.
+// be it a link that leads nowhere; a backup that is interrupted leaves nothing.
 func TestBackupKeepsNames(t *testing.T) {
 	db := loaded(t, "a\t1 2 3\n")
 	parent := t.TempDir()
