@@ -45,8 +45,8 @@ func uint32s(b []byte) []uint32 {
 }
 
 // TestGuardPages: TurboPFor #71 and #84, blocks of a length that is no multiple of 32
-// were read or written past their end. It decodes and encodes with every slice against a page that faults,
-// for every length and type.
+// were read or written past their end. It decodes and encodes with every slice against
+// a page that faults, for every length and type.
 func TestGuardPages(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		vmem, bmem := newGuarded(t, 1), newGuarded(t, 2)

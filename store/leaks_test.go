@@ -265,7 +265,7 @@ func TestLostIterator(t *testing.T) {
 	commit(t, st, func(b *Batch) error { return b.Add([]byte("long"), longList(20_000, 4)...) })
 	compact(t, st)
 	sn := snapshot(t, st)
-	lose := func(round int) string {
+	lose := func() string {
 		l := &leaker{t: t}
 		it := l.list(sn.Postings([]byte("long")))
 		it.Next()
@@ -273,7 +273,7 @@ func TestLostIterator(t *testing.T) {
 	}
 	for round := range 3 {
 		log.taken()
-		place, text := lose(round), ""
+		place, text := lose(), ""
 		for end := time.Now().Add(10 * time.Second); !strings.Contains(text, place) && time.Now().Before(end); time.Sleep(time.Millisecond) {
 			runtime.GC()
 			text += log.taken()

@@ -51,8 +51,8 @@ type Options struct {
 	MinFreeSpace int64
 	// FileMode is the permissions of files that are made, whatever the umask; folders
 	// that are made may be entered, too, by who may read. Files that are there keep
-	// theirs. 0 means DefaultFileMode, 0600; else that and some of 0066. Who may write
-	// may do damage that cannot be told from ours.
+	// theirs. 0 means DefaultFileMode; anything else must have all bits of 0600, and may
+	// have some of 0066. Who may write may do damage that cannot be told from ours.
 	FileMode fs.FileMode
 	// PanicOnFatal panics when the key-value store finds itself in a state that it
 	// cannot go on from. Otherwise the store goes on reading and writes return

@@ -149,8 +149,8 @@ func writeState(fsys vfs.FS, dir string, s *storeState) error {
 	return syncDir(fsys, dir)
 }
 
-// copyState writes the state file, and the copy of the manifest, of a copy in dir, which nobody has open and
-// which is durable up to generation.
+// copyState writes the state file, and the second copy of the manifest, of a copy of
+// a store in dir, which nobody has open and which is durable up to generation.
 func copyState(fsys vfs.FS, dir string, generation uint64) error {
 	s := storeState{generation: generation}
 	names, err := fsys.List(dir)

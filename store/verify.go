@@ -44,7 +44,7 @@ type VerifyReport struct {
 // Fault is one thing that is wrong.
 type Fault struct {
 	Term []byte // nil when the fault is not in a term
-	File string // the file that is damaged; empty when the fault is not in one, or that is not known
+	File string // base name of the file that is damaged; empty when there is none, or it is not known
 	// Range is set when the keys of a range of terms cannot be read; Term and Key are
 	// nil then.
 	Range  *RangeError

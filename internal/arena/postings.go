@@ -230,11 +230,11 @@ func (p *Postings) Bytes(t Term) []byte { return termOf(p.entry(t)) }
 
 func (p *Postings) entry(t Term) []byte { return p.parts[t.part].a.from(t.entry) }
 
-// Weight returns about how many bytes the term and its list take.
+// Weight returns about how many bytes the term and its list take in memory.
 func (p *Postings) Weight(t Term) int64 {
 	l := loadList(p.entry(t))
 	return l.Bytes() + EntryWeight
 }
 
-// EntryWeight is the part of Weight that is not of the list.
+// EntryWeight is the part of Weight, in bytes, that is not of the list.
 const EntryWeight = entryHead
