@@ -1,6 +1,8 @@
 package store
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -62,7 +64,8 @@ func (e *badBlockError) Error() string {
 
 func (e *badBlockError) Unwrap() error { return pebble.ErrCorruption }
 
-// badBlocksFS is a file system whose files do not read damaged blocks again.
+// badBlocksFS is a file system whose files do not read damaged blocks again, and that
+// opens no table of a format that stores do not have.
 type badBlocksFS struct {
 	vfs.FS
 	bad *badBlocks
@@ -72,10 +75,43 @@ func (fs badBlocksFS) Unwrap() vfs.FS { return fs.FS }
 
 func (fs badBlocksFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := fs.FS.Open(name, opts...)
-	if err != nil || !strings.HasSuffix(name, ".sst") {
+	if err != nil || !strings.HasSuffix(name, tableSuffix) {
 		return f, err
 	}
+	if err := checkTableFormat(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	return badBlocksFile{f, fs.PathBase(name), fs.bad}, nil
+}
+
+// Formats of tables: blocks of keys in rows and in columns.
+const (
+	formatRows    = 4
+	formatColumns = 6
+)
+
+// checkTableFormat returns an error when the footer of a table says a format that stores do
+// not have. Pebble v2.1.7 panics where rows say that they are columns without a checksum
+// over the footer: format 5, one bit from 4.
+func checkTableFormat(f vfs.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var version [4]byte
+	at := info.Size() - int64(len(version)) - 8 // a magic number ends the file
+	if at < 0 {
+		return nil // Pebble tells that it is too short
+	}
+	if _, err := f.ReadAt(version[:], at); err != nil {
+		return err
+	}
+	switch v := binary.LittleEndian.Uint32(version[:]); v {
+	case formatRows, formatColumns:
+		return nil
+	default:
+		return fmt.Errorf("footer says table format %d: %w", v, pebble.ErrCorruption)
+	}
 }
 
 type badBlocksFile struct {
