@@ -100,7 +100,8 @@ func (b *bulkLoad) finish(report *IndexReport) error {
 type bulkSet struct {
 	trigrams postingBuffer
 	files    []bulkFile
-	words    int
+	words    int   // slices of bytes that are held
+	text     int64 // bytes of the files that words lie in
 }
 
 type bulkFile struct {
@@ -109,13 +110,19 @@ type bulkFile struct {
 	longWord bool
 }
 
-// weight returns about how many postings' memory the set takes.
-func (s *bulkSet) weight() int { return s.trigrams.n + 4*s.words + 16*len(s.files) }
+// weight returns about how many postings' memory the set takes. The distinct words of
+// a file, however few, keep all of it in memory, and 24 bytes for each word it has.
+func (s *bulkSet) weight() int {
+	return s.trigrams.n + 6*s.words + 16*len(s.files) + int(s.text/4)
+}
 
 func (s *bulkSet) add(r *record, out *scanned) {
 	s.trigrams.add(r.doc, out.trigrams)
 	s.files = append(s.files, bulkFile{*r, out.words, out.longWord})
-	s.words += len(out.words)
+	s.words += cap(out.words)
+	if len(out.words) > 0 {
+		s.text += r.size
+	}
 }
 
 // addTo adds the set to the Writer, and empties it.
@@ -150,6 +157,6 @@ func (s *bulkSet) addTo(w *store.Writer) error {
 	}
 	s.trigrams.reset()
 	clear(s.files) // words are memory of their own
-	s.files, s.words = s.files[:0], 0
+	s.files, s.words, s.text = s.files[:0], 0, 0
 	return nil
 }
