@@ -117,7 +117,9 @@ func TestRepairManifest(t *testing.T) {
 				}
 				verifySound(t, st)
 				for _, l := range rep.Losses {
-					if !strings.HasPrefix(l.File, manifestPrefix) && !strings.HasPrefix(l.File, markerPrefix) {
+					// A crash may leave tables that were replaced and not removed yet.
+					left := name == "crashed" && strings.Contains(l.Err.Error(), "does not know this table")
+					if !left && !strings.HasPrefix(l.File, manifestPrefix) && !strings.HasPrefix(l.File, markerPrefix) {
 						t.Errorf("loss: %+v", l)
 					}
 				}
