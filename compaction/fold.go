@@ -9,7 +9,8 @@ import (
 
 // A Folder makes of many small groups of level 0 one list of docs to add and one
 // of docs to remove: for a few docs of many commits that is faster than a merge of
-// as many lists. The zero value is ready. It keeps its memory.
+// as many lists. The zero value is ready. It keeps its memory for as long as that is
+// little.
 type Folder struct {
 	ops     []uint64 // doc<<32 | number of the generation<<1 | 1 when added
 	runs    []int    // where stretches of ascending ops begin, in ops
@@ -20,11 +21,25 @@ type Folder struct {
 	removes []uint32
 }
 
+// maxKeptDocs is for how many docs a Folder keeps memory that it does not need.
+const maxKeptDocs = 1 << 16
+
 // Reset forgets all docs.
 func (f *Folder) Reset() {
 	invariants.Spoil(f.adds)
 	invariants.Spoil(f.removes)
+	f.dropOps()
+	if cap(f.adds)+cap(f.removes) > maxKeptDocs {
+		f.adds, f.removes = nil, nil
+	}
 	f.ops, f.runs, f.gens, f.gen = f.ops[:0], f.runs[:0], 0, 0
+}
+
+// dropOps lets go of the memory for folding when it is large.
+func (f *Folder) dropOps() {
+	if cap(f.ops)+cap(f.merged) > maxKeptDocs {
+		f.ops, f.runs, f.merged = nil, nil, nil
+	}
 }
 
 // Len returns the number of docs held. Each takes up to 20 bytes.
@@ -97,7 +112,8 @@ func mergeRuns(dst, a, b []uint64) []uint64 {
 
 // Fold returns the docs whose newest group adds them, and those whose newest group
 // removes them, each ascending. Where one generation does both, the doc is added,
-// as in Merge. The slices are valid until the next call of a method.
+// as in Merge. The slices are valid until the next call of a method, which must be
+// Reset.
 func (f *Folder) Fold() (adds, removes []uint32) {
 	f.sort()
 	f.adds, f.removes = f.adds[:0], f.removes[:0]
@@ -111,5 +127,6 @@ func (f *Folder) Fold() (adds, removes []uint32) {
 			f.removes = append(f.removes, uint32(o>>32))
 		}
 	}
+	f.dropOps()
 	return f.adds, f.removes
 }

@@ -13,12 +13,12 @@ import (
 const (
 	// foldDocs is how many docs of level 0 of a term are merged at once. Each takes
 	// 20 bytes.
-	foldDocs = 1 << 20
+	foldDocs = 1 << 19
 	// foldGroups is how many of its groups are.
 	foldGroups = 4096
 	// stagedBytes is how much of one term is written in one batch. What takes more
 	// goes through tables, as Compact does it.
-	stagedBytes = 16 << 20
+	stagedBytes = 8 << 20
 )
 
 // errTooLarge says that a term is better rewritten through tables.
@@ -63,8 +63,9 @@ func (c *termCompactor) use(ctx context.Context, sn *Snapshot) (err error) {
 	return nil
 }
 
-// close lets go of the snapshot.
+// close lets go of the snapshot, and of what was folded.
 func (c *termCompactor) close() (err error) {
+	c.folder.Reset()
 	for _, cur := range []*kvCursor{&c.look, &c.search, &c.lists} {
 		if *cur != nil {
 			err = errors.Join(err, (*cur).close())
