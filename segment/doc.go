@@ -100,8 +100,8 @@
 //	| form | generation | 0x11, packed:    count uv, first uv, blocks of docs |
 //	| u8   | uv         | 0x12, segmented: count uv, segments uv, first uv,   |
 //	|      |            |                  last-first uv                      |
-//	|      |            | 0x13, gaps:      uv for each doc                    |
-//	|      |            | 0x14, runs:      uv, uv for each run                |
+//	|      |            | 0x13, gaps:      count uv, uv for each doc          |
+//	|      |            | 0x14, runs:      count uv, uv, uv for each run      |
 //	+------+------------+-----------------------------------------------------+
 //
 // The high half of form is the version. generation is the last commit that
@@ -109,19 +109,18 @@
 // ones do not.
 //
 // All forms but the segmented one are inline: the record holds the whole list,
-// 1..2048 docs, and the term has no level-1 segments. A base is 0 at first, then
-// the doc before plus one.
+// 1..2048 docs, count of them, and the term has no level-1 segments. A base is 0 at
+// first, then the doc before plus one.
 //
 //   - packed: the docs after the first come in blocks of 256, the last one
 //     shorter: docs(n, base).
-//   - gaps: each doc as its distance to the base, up to the end of the record.
+//   - gaps: each doc as its distance to the base.
 //   - runs: for each run of consecutive docs the distance of the first one to the
-//     base, then the number of docs behind it; up to the end of the record.
+//     base, then the number of docs behind it.
 //
-// A record has no checksum of its own: rare terms are most terms, and 4 bytes
-// each would be a quarter of the index. For the same reason gaps and runs do not
-// say how many they are. So a record must be stored with its length, below a
-// checksum.
+// A record ends with its last doc: one that is cut is refused. It has no checksum
+// of its own: rare terms are most terms, and 4 bytes each would be a quarter of the
+// index. So it must be stored below one.
 //
 // # Worked example of a header record
 //
@@ -129,6 +128,7 @@
 //
 //	13                  # form: version 1, gaps
 //	ac 02               # generation 300
+//	04                  # count 4
 //	03                  # doc 3
 //	42                  # 3+1 and 66: doc 70
 //	00                  # 70+1: doc 71

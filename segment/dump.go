@@ -163,6 +163,7 @@ func (d *dumper) header() error {
 		names := map[byte]string{formGaps: "gaps", formRuns: "runs"}
 		d.field(1, "header record, inline as %s", names[form])
 		d.varint("generation %d")
+		d.varint("count %d")
 		d.field(len(d.src)-d.off, "docs %s", docsText(h.Inline))
 		return nil
 	}

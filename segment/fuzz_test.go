@@ -145,9 +145,9 @@ func FuzzHeader(f *testing.F) {
 	for _, h := range headers() {
 		f.Add(h.Append(nil))
 		if h.Segments == 0 {
-			f.Add(appendPackedDocs([]byte{formInline, 1}, h.Inline))
-			f.Add(appendGaps([]byte{formGaps, 1}, h.Inline))
-			f.Add(appendRuns([]byte{formRuns, 1}, h.Inline))
+			for form, write := range inlineForms {
+				f.Add(write(inlineHead(form, 1, h.Inline), h.Inline))
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {

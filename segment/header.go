@@ -75,15 +75,10 @@ func (h *Header) Decode(src []byte) error {
 	}
 	h.Generation = generation
 	off := 1 + used
-	switch form {
-	case formInline:
-		return h.decodePacked(src, off)
-	case formGaps:
-		return h.decodeGaps(src, off)
-	case formRuns:
-		return h.decodeRuns(src, off)
+	if form == formSegmented {
+		return h.decodeSegmented(src, off)
 	}
-	return h.decodeSegmented(src, off)
+	return h.decodeInline(form, src, off)
 }
 
 func (h *Header) decodeSegmented(src []byte, off int) error {

@@ -29,6 +29,7 @@ func (h *Header) appendInline(dst []byte) []byte {
 	}
 	at := len(dst)
 	dst = binary.AppendUvarint(append(dst, formInline), h.Generation)
+	dst = binary.AppendUvarint(dst, uint64(len(h.Inline)))
 	body := len(dst)
 	dst = appendPackedDocs(dst, h.Inline)
 	best := len(dst) - body
@@ -54,7 +55,6 @@ func (h *Header) appendInline(dst []byte) []byte {
 
 func appendPackedDocs(dst []byte, docs []uint32) []byte {
 	var enc blockcodec.Encoder
-	dst = binary.AppendUvarint(dst, uint64(len(docs)))
 	dst = binary.AppendUvarint(dst, uint64(docs[0]))
 	last := docs[0]
 	for block := range slices.Chunk(docs[1:], blockcodec.BlockSize) {
@@ -64,45 +64,60 @@ func appendPackedDocs(dst []byte, docs []uint32) []byte {
 	return dst
 }
 
-func (h *Header) decodePacked(src []byte, off int) error {
-	var fields [2]uint64 // count, first
-	off, err := readFields(fields[:], src, off)
-	if err != nil {
-		return err
+// decodeInline reads the record of a list that stands in it.
+func (h *Header) decodeInline(form byte, src []byte, off int) error {
+	count, used := uvarint(src[off:])
+	if used == 0 {
+		return corrupt(off, "bad varint")
 	}
-	count, first := fields[0], fields[1]
 	if count < 1 || count > InlineMax {
-		return corrupt(1, "not 1..2048 inline docs")
-	}
-	if first > math.MaxUint32 {
-		return corrupt(1, "doc past 2^32-1")
+		return corrupt(off, "not 1..2048 inline docs")
 	}
 	h.Inline = resize(h.Inline, int(count))
-	h.Inline[0] = uint32(first)
-	var dec blockcodec.Decoder
-	last := uint32(first)
-	for block := range slices.Chunk(h.Inline[1:], blockcodec.BlockSize) {
-		if last == math.MaxUint32 {
-			return corrupt(off, "doc past 2^32-1")
-		}
-		used, err := dec.DecodeDocs(block, src[off:], last+1)
-		if err != nil {
-			return fromCodec(-1, off, err)
-		}
-		off += used
-		last = block[len(block)-1]
+	decode := decodePacked
+	switch form {
+	case formGaps:
+		decode = decodeGaps
+	case formRuns:
+		decode = decodeRuns
+	}
+	off, err := decode(h.Inline, src, off+used)
+	if err != nil {
+		return err
 	}
 	if off != len(src) {
 		return corrupt(off, "bytes left over")
 	}
-	h.inlineRead()
+	h.Count = count
+	h.First, h.Last = h.Inline[0], h.Inline[count-1]
 	return nil
 }
 
-// inlineRead sets what follows from the docs.
-func (h *Header) inlineRead() {
-	h.Count = uint64(len(h.Inline))
-	h.First, h.Last = h.Inline[0], h.Inline[len(h.Inline)-1]
+// decodePacked fills docs from src at off and returns where they end.
+func decodePacked(docs []uint32, src []byte, off int) (int, error) {
+	first, used := uvarint(src[off:])
+	if used == 0 {
+		return 0, corrupt(off, "bad varint")
+	}
+	if first > math.MaxUint32 {
+		return 0, corrupt(off, "doc past 2^32-1")
+	}
+	off += used
+	docs[0] = uint32(first)
+	var dec blockcodec.Decoder
+	last := uint32(first)
+	for block := range slices.Chunk(docs[1:], blockcodec.BlockSize) {
+		if last == math.MaxUint32 {
+			return 0, corrupt(off, "doc past 2^32-1")
+		}
+		used, err := dec.DecodeDocs(block, src[off:], last+1)
+		if err != nil {
+			return 0, fromCodec(-1, off, err)
+		}
+		off += used
+		last = block[len(block)-1]
+	}
+	return off, nil
 }
 
 // gapsLen returns how many bytes appendGaps appends.
@@ -124,38 +139,23 @@ func appendGaps(dst []byte, docs []uint32) []byte {
 	return dst
 }
 
-// decodeGaps reads gaps up to the end of src: nothing but the length of the record
-// says how many docs there are.
-func (h *Header) decodeGaps(src []byte, off int) error {
-	n := 0
-	for _, c := range src[off:] {
-		n += int(c>>7 ^ 1) // the last byte of a varint
-	}
-	if n < 1 || n > InlineMax {
-		return corrupt(off, "not 1..2048 inline docs")
-	}
-	h.Inline = resize(h.Inline, n)
+// decodeGaps is decodePacked for gaps.
+func decodeGaps(docs []uint32, src []byte, off int) (int, error) {
 	next := uint64(0)
-	for i := range h.Inline {
-		gap, used := uint64(src[off]), 1
-		if gap >= 0x80 {
-			if gap, used = uvarint(src[off:]); used == 0 {
-				return corrupt(off, "bad varint")
-			}
+	for i := range docs {
+		gap, used := uvarint(src[off:])
+		if used == 0 {
+			return 0, corrupt(off, "bad varint")
 		}
 		if next > math.MaxUint32 || gap > math.MaxUint32-next {
-			return corrupt(off, "doc past 2^32-1")
+			return 0, corrupt(off, "doc past 2^32-1")
 		}
 		next += gap
-		h.Inline[i] = uint32(next)
+		docs[i] = uint32(next)
 		next++
 		off += used
 	}
-	if off != len(src) {
-		return corrupt(off, "bad varint")
-	}
-	h.inlineRead()
-	return nil
+	return off, nil
 }
 
 // runEnd returns the index behind the consecutive docs that begin at docs[i].
@@ -190,32 +190,29 @@ func appendRuns(dst []byte, docs []uint32) []byte {
 	return dst
 }
 
-// decodeRuns reads runs up to the end of src.
-func (h *Header) decodeRuns(src []byte, off int) error {
+// decodeRuns is decodePacked for runs.
+func decodeRuns(docs []uint32, src []byte, off int) (int, error) {
 	next := uint64(0)
-	for off < len(src) {
+	for len(docs) > 0 {
 		var fields [2]uint64 // gap, length - 1
 		end, err := readFields(fields[:], src, off)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		gap, more := fields[0], fields[1]
-		if more >= uint64(InlineMax-len(h.Inline)) {
-			return corrupt(off, "not 1..2048 inline docs")
+		if more >= uint64(len(docs)) {
+			return 0, corrupt(off, "more docs than are counted")
 		}
 		if next > math.MaxUint32 || gap > math.MaxUint32-next || more > math.MaxUint32-next-gap {
-			return corrupt(off, "doc past 2^32-1")
+			return 0, corrupt(off, "doc past 2^32-1")
 		}
 		first := next + gap
 		next = first + more + 1
-		for doc := first; doc < next; doc++ {
-			h.Inline = append(h.Inline, uint32(doc))
+		for i := range docs[:more+1] {
+			docs[i] = uint32(first) + uint32(i)
 		}
+		docs = docs[more+1:]
 		off = end
 	}
-	if len(h.Inline) == 0 {
-		return corrupt(off, "not 1..2048 inline docs")
-	}
-	h.inlineRead()
-	return nil
+	return off, nil
 }

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -61,14 +62,14 @@ func TestHeaderForms(t *testing.T) {
 		form byte
 		len  int // 0: not known
 	}{
-		{"one doc", []uint32{200}, formGaps, 2 + 2},
-		{"the last doc there is", []uint32{math.MaxUint32}, formGaps, 2 + 5},
-		{"two docs", []uint32{3, 300}, formGaps, 2 + 1 + 2},
-		{"a run of two", []uint32{3, 4}, formGaps, 2 + 2},
-		{"a run of three", []uint32{3, 4, 5}, formRuns, 2 + 2},
-		{"a run of 2048", span(1000, 1000+InlineMax-1), formRuns, 2 + 2 + 2},
-		{"two runs", slices.Concat(span(10, 30), span(1000, 1700)), formRuns, 2 + 1 + 1 + 2 + 2},
-		{"64 small gaps", gapList(rng, gapsMax, 5, 60), formGaps, 2 + gapsMax},
+		{"one doc", []uint32{200}, formGaps, 3 + 2},
+		{"the last doc there is", []uint32{math.MaxUint32}, formGaps, 3 + 5},
+		{"two docs", []uint32{3, 300}, formGaps, 3 + 1 + 2},
+		{"a run of two", []uint32{3, 4}, formGaps, 3 + 2},
+		{"a run of three", []uint32{3, 4, 5}, formInline, 3 + 2},
+		{"a run of 2048", span(1000, 1000+InlineMax-1), formRuns, 4 + 2 + 2},
+		{"two runs", slices.Concat(span(10, 30), span(1000, 1700)), formRuns, 4 + 1 + 1 + 2 + 2},
+		{"64 small gaps", gapList(rng, gapsMax, 5, 60), formGaps, 3 + gapsMax},
 		{"64 gaps of 3 bits", gapList(rng, gapsMax, 5, 8), formInline, 0},
 		{"65 small gaps", gapList(rng, gapsMax+1, 5, 60), formInline, 0},
 		{"many", gapList(rng, InlineMax, 5, 100), formInline, 0},
@@ -81,6 +82,16 @@ func TestHeaderForms(t *testing.T) {
 	}
 }
 
+// inlineForms write the docs of a record, by its form.
+var inlineForms = map[byte]func(dst []byte, docs []uint32) []byte{
+	formInline: appendPackedDocs, formGaps: appendGaps, formRuns: appendRuns,
+}
+
+// inlineHead is what stands before the docs.
+func inlineHead(form byte, generation uint64, docs []uint32) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint([]byte{form}, generation), uint64(len(docs)))
+}
+
 // All forms give any list back, whichever Append would take.
 func TestHeaderEachForm(t *testing.T) {
 	rng := newRand(t)
@@ -89,13 +100,9 @@ func TestHeaderEachForm(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			docs = docs[:1+rng.IntN(min(len(docs), 100))]
 		}
-		for form, src := range map[byte][]byte{
-			formInline: appendPackedDocs([]byte{formInline, 9}, docs),
-			formGaps:   appendGaps([]byte{formGaps, 9}, docs),
-			formRuns:   appendRuns([]byte{formRuns, 9}, docs),
-		} {
+		for form, write := range inlineForms {
 			var h Header
-			if err := h.Decode(src); err != nil || h.Generation != 9 || !slices.Equal(h.Inline, docs) {
+			if err := h.Decode(write(inlineHead(form, 9, docs), docs)); err != nil || h.Generation != 9 || !slices.Equal(h.Inline, docs) {
 				t.Fatalf("form %#x: %d of %d docs, %v", form, len(h.Inline), len(docs), err)
 			}
 		}
@@ -108,30 +115,28 @@ func TestHeaderEachForm(t *testing.T) {
 	}
 }
 
-// A record cut short or with bytes behind it is refused. Gaps and runs end where
-// the record does; of these only what ends inside a number is.
+// A record cut short or with bytes behind it is refused, in each form.
 func TestHeaderExactLength(t *testing.T) {
+	var records [][]byte
 	for _, h := range headers() {
-		src := h.Append(nil)
-		var got Header
-		if form := src[0]; form == formGaps || form == formRuns {
-			for n := range len(src) {
-				if err := got.Decode(slices.Clip(src[:n])); err == nil && !slices.Equal(got.Inline, h.Inline[:len(got.Inline)]) || err != nil && !errors.Is(err, ErrCorrupt) {
-					t.Errorf("%+v: %d of %d bytes: %v, %v", h, n, len(src), got, err)
-				}
+		records = append(records, h.Append(nil))
+		if h.Segments == 0 {
+			for form, write := range inlineForms {
+				records = append(records, write(inlineHead(form, 5, h.Inline), h.Inline))
 			}
-			if err := got.Decode(append(src, 0x80)); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%+v: a byte more: %v", h, err)
-			}
-			continue
 		}
+	}
+	for _, src := range records {
+		var got Header
 		for n := range len(src) {
 			if err := got.Decode(slices.Clip(src[:n])); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%+v: %d of %d bytes: %v", h, n, len(src), err)
+				t.Errorf("%.40x: %d of %d bytes: %v", src, n, len(src), err)
 			}
 		}
-		if err := got.Decode(append(src, 0)); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%+v: a byte more: %v", h, err)
+		for _, more := range []byte{0, 0x80} {
+			if err := got.Decode(append(slices.Clip(src), more)); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%.40x: a byte more: %v", src, err)
+			}
 		}
 	}
 }
@@ -145,23 +150,23 @@ func TestHeaderLies(t *testing.T) {
 		{"version 2", "21 00 01 07", ErrTooNew},
 		{"unknown form", "15 00 01 07", ErrTooNew},
 		{"form 0", "10 00 01 07", ErrTooNew},
-		{"gaps, no docs", "13 00", ErrCorrupt},
-		{"gaps, 2049 docs", "13 00 " + strings.Repeat("00", 2049), ErrCorrupt},
-		{"gaps, cut", "13 00 07 80", ErrCorrupt},
-		{"gaps, not shortest", "13 00 80 00", ErrCorrupt},
-		{"gaps, first past the end", "13 00 80 80 80 80 10", ErrCorrupt},
-		{"gaps past the end", "13 00 07 f8 ff ff ff 0f", ErrCorrupt},
-		{"gaps of 2^64-1", "13 00 07 ff ff ff ff ff ff ff ff ff 01", ErrCorrupt},
-		{"gaps, behind the last doc there is", "13 00 ff ff ff ff 0f 00", ErrCorrupt},
-		{"runs, no docs", "14 00", ErrCorrupt},
-		{"runs, no length", "14 00 07", ErrCorrupt},
-		{"runs, cut", "14 00 07 00 80", ErrCorrupt},
-		{"runs, 2049 docs", "14 00 07 80 10", ErrCorrupt},
-		{"runs, 2049 docs in two", "14 00 07 fe 0f 00 01", ErrCorrupt},
-		{"runs, length of 2^64-1", "14 00 07 ff ff ff ff ff ff ff ff ff 01", ErrCorrupt},
-		{"runs, first past the end", "14 00 80 80 80 80 10 00", ErrCorrupt},
-		{"runs past the end", "14 00 ff ff ff ff 0f 01", ErrCorrupt},
-		{"runs, behind the last doc there is", "14 00 ff ff ff ff 0f 00 00 00", ErrCorrupt},
+		{"gaps, no docs", "13 00 00", ErrCorrupt},
+		{"gaps, 2049 docs", "13 00 81 10 " + strings.Repeat("00", 2049), ErrCorrupt},
+		{"gaps, cut", "13 00 02 07 80", ErrCorrupt},
+		{"gaps, not shortest", "13 00 01 80 00", ErrCorrupt},
+		{"gaps, first past the end", "13 00 01 80 80 80 80 10", ErrCorrupt},
+		{"gaps past the end", "13 00 02 07 f8 ff ff ff 0f", ErrCorrupt},
+		{"gaps of 2^64-1", "13 00 02 07 ff ff ff ff ff ff ff ff ff 01", ErrCorrupt},
+		{"gaps, behind the last doc there is", "13 00 02 ff ff ff ff 0f 00", ErrCorrupt},
+		{"runs, no docs", "14 00 00", ErrCorrupt},
+		{"runs, no length", "14 00 01 07", ErrCorrupt},
+		{"runs, cut", "14 00 02 07 00 80", ErrCorrupt},
+		{"runs, 2049 docs", "14 00 81 10 07 80 10", ErrCorrupt},
+		{"runs, more than counted", "14 00 03 07 01 00 01", ErrCorrupt},
+		{"runs, length of 2^64-1", "14 00 02 07 ff ff ff ff ff ff ff ff ff 01", ErrCorrupt},
+		{"runs, first past the end", "14 00 01 80 80 80 80 10 00", ErrCorrupt},
+		{"runs past the end", "14 00 02 ff ff ff ff 0f 01", ErrCorrupt},
+		{"runs, behind the last doc there is", "14 00 02 ff ff ff ff 0f 00 00 00", ErrCorrupt},
 		{"no docs", "11 00 00 07", ErrCorrupt},
 		{"2049 docs", "11 00 81 10 07 00 00 00 00 00 00 00 00", ErrCorrupt},
 		{"a block behind the last doc there is", "11 00 82 02 ff fd ff ff 0f 00 00", ErrCorrupt},
