@@ -81,7 +81,8 @@ func (c *manifestCopy) renew(m io.ReaderAt, have *fileSum, want fileSum) error {
 // copyManifest copies from where have ends to where want does.
 func copyManifest(dst io.Writer, m io.ReaderAt, have *fileSum, want fileSum) error {
 	from := io.NewSectionReader(m, have.length, want.length-have.length)
-	if _, err := io.Copy(io.MultiWriter(dst, have), from); err != nil {
+	// The sum first, since a file may change what it is given.
+	if _, err := io.Copy(io.MultiWriter(have, dst), from); err != nil {
 		return err
 	}
 	if *have != want {
