@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -82,7 +83,8 @@ func inTime(t *testing.T, what string, f func()) {
 	select {
 	case <-done:
 	case <-time.After(30 * time.Second):
-		t.Fatalf("%s hangs", what)
+		all := make([]byte, 4<<20)
+		t.Fatalf("%s hangs:\n%s", what, all[:runtime.Stack(all, true)])
 	}
 }
 
