@@ -69,12 +69,12 @@ func (h *Header) Decode(src []byte) error {
 	if form < formInline || form > formRuns {
 		return &Error{ErrTooNew, -1, 0, "unknown form of header record"}
 	}
-	generation, used := uvarint(src[1:])
-	if used == 0 {
-		return corrupt(1, "bad varint")
+	var fields [2]uint64 // generation, count
+	off, err := readFields(fields[:], src, 1)
+	if err != nil {
+		return err
 	}
-	h.Generation = generation
-	off := 1 + used
+	h.Generation, h.Count = fields[0], fields[1]
 	if form == formSegmented {
 		return h.decodeSegmented(src, off)
 	}
@@ -82,7 +82,7 @@ func (h *Header) Decode(src []byte) error {
 }
 
 func (h *Header) decodeSegmented(src []byte, off int) error {
-	var fields [4]uint64 // count, segments, first, last-first
+	var fields [3]uint64 // segments, first, last-first
 	off, err := readFields(fields[:], src, off)
 	if err != nil {
 		return err
@@ -90,8 +90,7 @@ func (h *Header) decodeSegmented(src []byte, off int) error {
 	if off != len(src) {
 		return corrupt(off, "bytes left over")
 	}
-	h.Count = fields[0]
-	segments, first, span := fields[1], fields[2], fields[3]
+	segments, first, span := fields[0], fields[1], fields[2]
 	if first > math.MaxUint32 || span > math.MaxUint32-first {
 		return corrupt(1, "doc past 2^32-1")
 	}

@@ -66,14 +66,10 @@ func appendPackedDocs(dst []byte, docs []uint32) []byte {
 
 // decodeInline reads the record of a list that stands in it.
 func (h *Header) decodeInline(form byte, src []byte, off int) error {
-	count, used := uvarint(src[off:])
-	if used == 0 {
-		return corrupt(off, "bad varint")
+	if h.Count < 1 || h.Count > InlineMax {
+		return corrupt(1, "not 1..2048 inline docs")
 	}
-	if count < 1 || count > InlineMax {
-		return corrupt(off, "not 1..2048 inline docs")
-	}
-	h.Inline = resize(h.Inline, int(count))
+	h.Inline = resize(h.Inline, int(h.Count))
 	decode := decodePacked
 	switch form {
 	case formGaps:
@@ -81,28 +77,28 @@ func (h *Header) decodeInline(form byte, src []byte, off int) error {
 	case formRuns:
 		decode = decodeRuns
 	}
-	off, err := decode(h.Inline, src, off+used)
+	off, err := decode(h.Inline, src, off)
 	if err != nil {
 		return err
 	}
 	if off != len(src) {
 		return corrupt(off, "bytes left over")
 	}
-	h.Count = count
-	h.First, h.Last = h.Inline[0], h.Inline[count-1]
+	h.First, h.Last = h.Inline[0], h.Inline[h.Count-1]
 	return nil
 }
 
 // decodePacked fills docs from src at off and returns where they end.
 func decodePacked(docs []uint32, src []byte, off int) (int, error) {
-	first, used := uvarint(src[off:])
-	if used == 0 {
-		return 0, corrupt(off, "bad varint")
+	var fields [1]uint64 // first
+	off, err := readFields(fields[:], src, off)
+	if err != nil {
+		return 0, err
 	}
+	first := fields[0]
 	if first > math.MaxUint32 {
 		return 0, corrupt(off, "doc past 2^32-1")
 	}
-	off += used
 	docs[0] = uint32(first)
 	var dec blockcodec.Decoder
 	last := uint32(first)
