@@ -64,18 +64,9 @@ func (c *manifestCopy) extend(m io.ReaderAt, have *fileSum, want fileSum) error 
 
 // renew writes another copy, and then puts it in place of the old one.
 func (c *manifestCopy) renew(m io.ReaderAt, have *fileSum, want fileSum) error {
-	tmp := c.fs.PathJoin(c.dir, manifestCopyNew)
-	f, err := c.fs.Create(tmp, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(copyManifest(f, m, have, want), f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, c.fs.Remove(tmp))
-	}
-	if err := c.fs.Rename(tmp, c.fs.PathJoin(c.dir, manifestCopyName)); err != nil {
-		return err
-	}
-	return syncDir(c.fs, c.dir)
+	return replaceFile(c.fs, c.dir, manifestCopyName, manifestCopyNew, func(w io.Writer) error {
+		return copyManifest(w, m, have, want)
+	})
 }
 
 // copyManifest copies from where have ends to where want does.

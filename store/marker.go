@@ -150,6 +150,23 @@ func present(fsys vfs.FS, path string) (bool, error) {
 	return slices.Contains(names, fsys.PathBase(path)), err
 }
 
+// replaceFile puts what write writes in the place of the file called name in dir,
+// durably: it is called tmp until it is whole.
+func replaceFile(fsys vfs.FS, dir, name, tmp string, write func(io.Writer) error) error {
+	path := fsys.PathJoin(dir, tmp)
+	f, err := fsys.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, fsys.Remove(path))
+	}
+	if err := fsys.Rename(path, fsys.PathJoin(dir, name)); err != nil {
+		return err
+	}
+	return syncDir(fsys, dir)
+}
+
 func syncDir(fsys vfs.FS, dir string) error {
 	d, err := fsys.OpenDir(dir)
 	if err != nil {

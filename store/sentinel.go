@@ -134,19 +134,10 @@ func readState(fsys vfs.FS, dir string) (*storeState, error) {
 
 // writeState replaces the state file of the store in dir, durably.
 func writeState(fsys vfs.FS, dir string, s *storeState) error {
-	tmp := fsys.PathJoin(dir, stateNew)
-	f, err := fsys.Create(tmp, vfs.WriteCategoryUnspecified)
-	if err != nil {
+	return replaceFile(fsys, dir, stateName, stateNew, func(w io.Writer) error {
+		_, err := w.Write(s.encode())
 		return err
-	}
-	_, err = f.Write(s.encode())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, fsys.Remove(tmp))
-	}
-	if err := fsys.Rename(tmp, fsys.PathJoin(dir, stateName)); err != nil {
-		return err
-	}
-	return syncDir(fsys, dir)
+	})
 }
 
 // copyState writes the state file, and the second copy of the manifest, of a copy of
