@@ -29,6 +29,20 @@ func openMemOpts(t testing.TB, opts Options) *Store {
 	return st
 }
 
+// makeStore makes a store with one list, of 20,000 docs, compacted.
+func makeStore(t testing.TB, dir string, opts *Options) {
+	t.Helper()
+	st, err := Open(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), longList(20_000, 1)...) })
+	compact(t, st)
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func commit(t testing.TB, st *Store, fill func(b *Batch) error) {
 	t.Helper()
 	b := st.NewBatch()

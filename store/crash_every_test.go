@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -89,18 +88,13 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		rounds = min(rounds, 3)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := filepath.Join(t.TempDir(), "db")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var commits uint64
 	for round := range rounds {
-		cmd := exec.Command(self, "-test.run=^TestKill$")
-		cmd.Env = append(os.Environ(), killEnv+"="+dir)
+		cmd := otherProcess(t, "TestKill", killEnv, dir)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

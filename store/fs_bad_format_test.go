@@ -17,15 +17,7 @@ import (
 // whatever it says: reading it gives an error, and Verify a fault.
 func TestTableFormat(t *testing.T) {
 	fsys := vfs.NewMem()
-	st, err := Open("db", &Options{fs: fsys, DisableBackground: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), longList(20_000, 1)...) })
-	compact(t, st)
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
+	makeStore(t, "db", &Options{fs: fsys, DisableBackground: true})
 	names, err := fsys.List("db")
 	if err != nil {
 		t.Fatal(err)

@@ -138,15 +138,7 @@ func everyFile(t *testing.T, top string, mode fs.FileMode) {
 func TestLinkedFiles(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "db")
-	st, err := Open(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), longList(20_000, 1)...) })
-	compact(t, st)
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
+	makeStore(t, dir, nil)
 	names, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

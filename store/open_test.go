@@ -148,6 +148,19 @@ func setKey(t testing.TB, st *Store, key, value []byte) {
 	}
 }
 
+// otherProcess returns a process that runs one test, with a variable of its
+// environment set.
+func otherProcess(t *testing.T, test, name, value string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run=^"+test+"$")
+	cmd.Env = append(os.Environ(), name+"="+value)
+	return cmd
+}
+
 func TestOpenLocked(t *testing.T) {
 	dir := t.TempDir()
 	if os.Getenv("SHEAF_TEST_OPEN") != "" { // the other process
@@ -167,13 +180,7 @@ func TestOpenLocked(t *testing.T) {
 			t.Errorf("error is %v, want %v", err, ErrLocked)
 		}
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, "-test.run=^TestOpenLocked$")
-	cmd.Env = append(os.Environ(), "SHEAF_TEST_OPEN="+dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := otherProcess(t, "TestOpenLocked", "SHEAF_TEST_OPEN", dir).CombinedOutput(); err != nil {
 		t.Errorf("other process: %v\n%s", err, out)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -124,18 +123,12 @@ func builtWithCgo(t *testing.T) bool {
 // rssProcess runs a step in a process of its own.
 func rssProcess(t *testing.T, s rssStep) (r rssResult) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	s.Result = filepath.Join(t.TempDir(), "result")
 	step, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-test.run=^TestPeakMemory$")
-	cmd.Env = append(os.Environ(), rssEnv+"="+string(step))
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := otherProcess(t, "TestPeakMemory", rssEnv, string(step)).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", s.How, err, out)
 	}
 	data, err := os.ReadFile(s.Result)

@@ -4,42 +4,11 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
-
-// slowFS does not sync its logs while slow is set.
-type slowFS struct {
-	vfs.FS
-	slow atomic.Bool
-}
-
-func (s *slowFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := s.FS.Create(name, c)
-	if err != nil || pebbleKind(s.FS.PathBase(name)) != logFile {
-		return f, err
-	}
-	return &slowFile{f, s}, nil
-}
-
-type slowFile struct {
-	vfs.File
-	fs *slowFS
-}
-
-func (f *slowFile) Sync() error { return f.sync(f.File.Sync) }
-
-func (f *slowFile) SyncData() error { return f.sync(f.File.SyncData) }
-
-func (f *slowFile) sync(sync func() error) error {
-	for f.fs.slow.Load() {
-		time.Sleep(10 * time.Millisecond)
-	}
-	return sync()
-}
 
 // TestSlowDisk: a log that is not synced for long is counted and logged, and the
 // watch for it ends with the store.
@@ -53,7 +22,7 @@ func TestSlowDisk(t *testing.T) {
 	}
 	before := watches()
 	lines := new(countingHandler)
-	fsys := &slowFS{FS: vfs.NewMem()}
+	fsys := &syncFS{FS: vfs.NewMem(), kind: logFile}
 	st, err := Open("db", &Options{fs: fsys, DisableBackground: true, Logger: slog.New(lines), slowDisk: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +31,9 @@ func TestSlowDisk(t *testing.T) {
 	if n := st.Metrics().SlowDisk; n != 0 || lines.n.Load() > 0 {
 		t.Errorf("%d slow operations, %d lines", n, lines.n.Load())
 	}
-	fsys.slow.Store(true)
+	release := make(chan struct{})
+	wait := func() { <-release }
+	fsys.before.Store(&wait)
 	done := make(chan error)
 	go func() {
 		b := st.NewBatch()
@@ -71,7 +42,8 @@ func TestSlowDisk(t *testing.T) {
 	for deadline := time.Now().Add(20 * time.Second); st.Metrics().SlowDisk == 0 && time.Now().Before(deadline); {
 		time.Sleep(20 * time.Millisecond)
 	}
-	fsys.slow.Store(false)
+	fsys.before.Store(nil)
+	close(release)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}

@@ -12,36 +12,40 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// manifestFS calls syncing before a manifest is synced.
-type manifestFS struct {
+// syncFS calls before, unless it is nil, before it syncs a file of the kind.
+type syncFS struct {
 	vfs.FS
-	syncing atomic.Pointer[func()]
+	kind   fileKind
+	before atomic.Pointer[func()]
 }
 
-func (m *manifestFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := m.FS.Create(name, c)
-	if err != nil || pebbleKind(m.FS.PathBase(name)) != manifestFile {
+func (s *syncFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := s.FS.Create(name, c)
+	if err != nil || pebbleKind(s.FS.PathBase(name)) != s.kind {
 		return f, err
 	}
-	return &manifestFSFile{f, m}, nil
+	return &syncFile{f, s}, nil
 }
 
-type manifestFSFile struct {
+type syncFile struct {
 	vfs.File
-	fs *manifestFS
+	fs *syncFS
 }
 
-func (f *manifestFSFile) Sync() error {
-	if call := f.fs.syncing.Load(); call != nil {
+func (f *syncFile) Sync() error     { return f.sync(f.File.Sync) }
+func (f *syncFile) SyncData() error { return f.sync(f.File.SyncData) }
+
+func (f *syncFile) sync(sync func() error) error {
+	if call := f.fs.before.Load(); call != nil {
 		(*call)()
 	}
-	return f.File.Sync()
+	return sync()
 }
 
 // TestSnapshotWhileSyncing: a snapshot is taken, and read, while compaction waits for
 // the disk.
 func TestSnapshotWhileSyncing(t *testing.T) {
-	fsys := &manifestFS{FS: vfs.NewMem()}
+	fsys := &syncFS{FS: vfs.NewMem(), kind: manifestFile}
 	st, err := Open("db", &Options{fs: fsys, DisableBackground: true, shardBytes: 1 << 10})
 	if err != nil {
 		t.Fatal(err)
@@ -69,9 +73,9 @@ func TestSnapshotWhileSyncing(t *testing.T) {
 			failures.Add(1)
 		}
 	}
-	fsys.syncing.Store(&call)
+	fsys.before.Store(&call)
 	_, err = st.Compact(context.Background(), CompactOptions{})
-	fsys.syncing.Store(nil)
+	fsys.before.Store(nil)
 	if err != nil || reads.Load() < 2 || failures.Load() > 0 {
 		t.Errorf("%v; %d reads, %d waited or failed", err, reads.Load(), failures.Load())
 	}
