@@ -17,7 +17,7 @@ type bulkLoad struct {
 	w      *store.Writer // of the goroutine, while there is one
 	cur    *bulkSet      // being filled
 	spare  *bulkSet      // empty, or being added
-	done   chan error    // of the set being added; nil when there is none
+	adding behind        // the spare set
 	report IndexReport   // of what was added
 	failed bool          // the Writer is of no use any more
 }
@@ -52,20 +52,15 @@ func (b *bulkLoad) hand() error {
 	if err := b.wait(); err != nil {
 		return err
 	}
-	set := b.cur
-	b.cur, b.spare = b.spare, set
-	b.done = make(chan error, 1)
-	go func(done chan<- error) { done <- set.addTo(b.w) }(b.done)
+	b.cur, b.spare = b.spare, b.cur
+	set := b.spare
+	b.adding.start(func() error { return set.addTo(b.w) })
 	return nil
 }
 
 // wait waits for the set that is being added, if there is one.
 func (b *bulkLoad) wait() error {
-	if b.done == nil {
-		return nil
-	}
-	err := <-b.done
-	b.done = nil
+	_, err := b.adding.wait()
 	b.failed = b.failed || err != nil
 	return err
 }

@@ -17,7 +17,7 @@ func TestBulkHoldsLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		held, most := 0, 0
-		for doc := uint32(0); b.done == nil; doc++ {
+		for doc := uint32(0); b.adding.done == nil; doc++ {
 			out := scanned{kind: kindWords, size: int64(len(data))}
 			out.words, out.longWord = wordsOf(bytes.Clone(data))
 			most = len(data) + 24*cap(out.words)

@@ -97,9 +97,9 @@ type indexer struct {
 
 	bulk *bulkLoad // takes all new files; nil when the store has some already
 
-	cur   *commitSet // being filled
-	spare *commitSet // empty, or being written
-	done  chan error // of the commit under way; nil when there is none
+	cur        *commitSet // being filled
+	spare      *commitSet // empty, or being written
+	committing behind     // the spare set
 }
 
 // task is a file to read.
@@ -298,21 +298,16 @@ func (x *indexer) commit(d store.Durability) error {
 	if x.cur.empty() && x.report.Commits == 0 {
 		return nil
 	}
-	set := x.cur
-	x.cur, x.spare = x.spare, set
-	x.done = make(chan error, 1)
-	go func(done chan<- error) { done <- set.write(d) }(x.done)
+	x.cur, x.spare = x.spare, x.cur
+	set := x.spare
+	x.committing.start(func() error { return set.write(d) })
 	return nil
 }
 
 // wait waits for the commit under way, if there is one, and counts it.
 func (x *indexer) wait() error {
-	if x.done == nil {
-		return nil
-	}
-	err := <-x.done
-	x.done = nil
-	if err == nil {
+	ran, err := x.committing.wait()
+	if ran && err == nil {
 		x.spare.count(&x.report)
 		x.spare.reset()
 	}

@@ -71,3 +71,26 @@ func inOrder[T, R any](ctx context.Context, workers int, items []T, work func(wo
 	}
 	return ctx.Err()
 }
+
+// behind runs a function in a goroutine of its own, one at a time.
+type behind struct {
+	done chan error // of the one that runs; nil when none does
+}
+
+// start runs f. REQUIRES: what was started before was waited for.
+func (b *behind) start(f func() error) {
+	done := make(chan error, 1)
+	b.done = done
+	go func() { done <- f() }()
+}
+
+// wait waits for the end of what was started, and returns its error. ran is false when
+// nothing was, since the last call.
+func (b *behind) wait() (ran bool, err error) {
+	if b.done == nil {
+		return false, nil
+	}
+	err = <-b.done
+	b.done = nil
+	return true, err
+}
