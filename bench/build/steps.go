@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sheafdb/sheaf/bench/measure"
 	"github.com/sheafdb/sheaf/internal/codesearch"
+	"github.com/sheafdb/sheaf/internal/dirsize"
 	"github.com/sheafdb/sheaf/store"
 )
 
@@ -126,8 +126,7 @@ func withStore(o options, name string, r *result, f func(st *store.Store) error)
 	if err := errors.Join(f(st), st.Close()); err != nil {
 		return err
 	}
-	size, err := measure.DirBytes(dir)
-	r.Bytes = uint64(size)
+	r.Bytes, err = dirsize.Bytes(dir)
 	return err
 }
 

@@ -16,7 +16,7 @@ import (
 	index "github.com/blevesearch/bleve_index_api"
 
 	"github.com/sheafdb/sheaf/bench/corpus"
-	"github.com/sheafdb/sheaf/bench/measure"
+	"github.com/sheafdb/sheaf/internal/dirsize"
 )
 
 // field is the only field of the documents. Its values are the terms as they are.
@@ -219,8 +219,8 @@ func (p *bleveIndex) Docs(dst []uint32, q Query) ([]uint32, error) {
 }
 
 func (p *bleveIndex) Size() (s Size, err error) {
-	s.Disk, err = measure.DirBytes(p.dir)
-	s.Records = s.Disk
+	disk, err := dirsize.Bytes(p.dir)
+	s.Disk, s.Records = int64(disk), int64(disk)
 	return s, err
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 
 	"github.com/sheafdb/sheaf/bench/corpus"
-	"github.com/sheafdb/sheaf/bench/measure"
+	"github.com/sheafdb/sheaf/internal/dirsize"
 )
 
 // quiet drops what Pebble logs.
@@ -88,7 +88,8 @@ func (p *pebbleValues) size() (s Size, err error) {
 	if err := it.Close(); err != nil {
 		return s, err
 	}
-	s.Disk, err = measure.DirBytes(p.dir)
+	disk, err := dirsize.Bytes(p.dir)
+	s.Disk = int64(disk)
 	return s, err
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/sheafdb/sheaf/bench/corpus"
-	"github.com/sheafdb/sheaf/bench/measure"
+	"github.com/sheafdb/sheaf/internal/dirsize"
 	"github.com/sheafdb/sheaf/iterator"
 	"github.com/sheafdb/sheaf/store"
 )
@@ -195,8 +195,8 @@ func (p *sheaf) Size() (Size, error) {
 	if err != nil {
 		return Size{}, err
 	}
-	disk, err := measure.DirBytes(p.dir)
-	return Size{Records: int64(stats.KeyBytes + stats.ValueBytes), Disk: disk}, err
+	disk, err := dirsize.Bytes(p.dir)
+	return Size{Records: int64(stats.KeyBytes + stats.ValueBytes), Disk: int64(disk)}, err
 }
 
 func (p *sheaf) Close() error { return errors.Join(p.sn.Close(), p.st.Close()) }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sheafdb/sheaf/internal/dirsize"
 	"github.com/sheafdb/sheaf/store"
 )
 
@@ -45,7 +44,7 @@ Bits a posting are those of keys and values.`,
 				return err
 			}
 			var r compactJSON
-			before, err := dirBytes(args[0])
+			before, err := dirsize.Bytes(args[0])
 			if err != nil {
 				return err
 			}
@@ -59,7 +58,7 @@ Bits a posting are those of keys and values.`,
 			}
 			// Files that went out of use are surely gone once the store is closed.
 			r.DiskBefore = before
-			if r.DiskAfter, err = dirBytes(args[0]); err != nil {
+			if r.DiskAfter, err = dirsize.Bytes(args[0]); err != nil {
 				return err
 			}
 			if err := a.printCompact(r, asJSON); err != nil {
@@ -106,24 +105,6 @@ func (a *app) printCompact(r compactJSON, asJSON bool) error {
 	_, err := fmt.Fprintf(a.stdout, "%d terms, %d postings in %.1f s\nbefore %d bytes, %.2f bits a posting (on disk %d bytes)\nafter  %d bytes, %.2f bits a posting (on disk %d bytes)\n",
 		r.Terms, r.Postings, r.Seconds, r.BytesBefore, r.BitsBefore, r.DiskBefore, r.BytesAfter, r.BitsAfter, r.DiskAfter)
 	return err
-}
-
-// dirBytes returns the sum of the lengths of the files in dir and below.
-func dirBytes(dir string) (n uint64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // Pebble removes files in a goroutine of its own
-		}
-		if err == nil {
-			n += uint64(info.Size())
-		}
-		return err
-	})
-	return n, err
 }
 
 // bitsEach returns how many bits of bytes one of n things takes, 0 where there

@@ -1,4 +1,5 @@
-package measure
+// Package dirsize measures what directories take.
+package dirsize
 
 import (
 	"errors"
@@ -6,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// DirBytes returns the sum of the lengths of the files in dir and below. A store that
-// is open may remove some meanwhile: those count nothing.
-func DirBytes(dir string) (n int64, err error) {
+// Bytes returns the sum of the lengths of the files in dir and below. A store that is
+// open may remove some meanwhile: those count nothing.
+func Bytes(dir string) (n uint64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -18,7 +19,7 @@ func DirBytes(dir string) (n int64, err error) {
 			return nil
 		}
 		if err == nil {
-			n += info.Size()
+			n += uint64(info.Size())
 		}
 		return err
 	})
