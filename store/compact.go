@@ -92,7 +92,7 @@ func compactors() int { return min(maxCompactors, runtime.GOMAXPROCS(0)) }
 // interrupted, by an error, ctx or a crash, the parts that are done stay done and
 // the others are as before; nothing is lost.
 //
-// Memory: a term of 100 million docs adds 21 to 28 MiB to the peak of a process whose
+// Memory: a term of 100 million docs adds about 32 MiB to the peak of a process whose
 // caches are full, about 107 MiB when built without cgo (docs/perf.md, compaction).
 //
 // The error is ctx.Err() when ctx ended, ErrClosed when the store was closed

@@ -87,26 +87,34 @@ func TestPeakMemory(t *testing.T) {
 		name string
 		step rssStep
 		more uint64
+		runs int // of which the middle one counts
 	}{
 		// As many docs as are folded at once. All of the list goes through tables.
-		{"background/tables", rssStep{How: "background", Fresh: 8_000, Residue: 1}, commits * 8_000},
+		{"background/tables", rssStep{How: "background", Fresh: 8_000, Residue: 1}, commits * 8_000, 1},
 		// As much of the list as goes into one batch.
-		{"background/batch", rssStep{How: "background", Fresh: 8_000, Tail: docs / 12, Residue: 3}, commits * 8_000},
-		{"compact", rssStep{How: "compact"}, 0},
+		{"background/batch", rssStep{How: "background", Fresh: 8_000, Tail: docs / 12, Residue: 3}, commits * 8_000, 1},
+		// One run differs from the next by up to 60 MiB, with the moments at which
+		// garbage is collected: before the work, for the base, and in it.
+		{"compact", rssStep{How: "compact"}, 0, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := c.step
-			s.Dir, s.Docs, s.Before = dir, docs, built.Docs
-			r := rssProcess(t, s)
-			if want := built.Docs + c.more; r.Docs != want {
-				t.Errorf("%d docs, want %d", r.Docs, want)
-			}
-			built.Docs = r.Docs
 			mib := func(n uint64) float64 { return float64(n) / (1 << 20) }
-			t.Logf("%d docs in %v: RSS %.1f MiB, its peak %.1f MiB before, %.1f MiB after: %+.1f MiB", r.Docs, r.Took.Round(time.Millisecond),
-				mib(r.RSS), mib(r.Base), mib(r.Max), mib(r.Max-r.Base))
-			if r.Max-r.Base > limit {
-				t.Errorf("the peak grew by %.1f MiB, at most %d are allowed", mib(r.Max-r.Base), limit>>20)
+			var grown []uint64
+			for range c.runs {
+				s := c.step
+				s.Dir, s.Docs, s.Before = dir, docs, built.Docs
+				r := rssProcess(t, s)
+				if want := built.Docs + c.more; r.Docs != want {
+					t.Errorf("%d docs, want %d", r.Docs, want)
+				}
+				built.Docs = r.Docs
+				grown = append(grown, r.Max-r.Base)
+				t.Logf("%d docs in %v: RSS %.1f MiB, its peak %.1f MiB before, %.1f MiB after: %+.1f MiB", r.Docs, r.Took.Round(time.Millisecond),
+					mib(r.RSS), mib(r.Base), mib(r.Max), mib(r.Max-r.Base))
+			}
+			slices.Sort(grown)
+			if n := grown[len(grown)/2]; n > limit {
+				t.Errorf("the peak grew by %.1f MiB, at most %d are allowed", mib(n), limit>>20)
 			}
 		})
 	}
