@@ -37,8 +37,8 @@ type pebbleKV struct {
 	damaged  []*logDamage   // of logs that were read
 	health   io.Closer      // ends the watch for slow operations of the disk
 
-	replaceMu sync.Mutex // one range is replaced at a time
-	swap      swapGate
+	ingestMu sync.Mutex // tables are put in place one after the other
+	swap     swapGate
 }
 
 // openPebble opens the Pebble database in dir, whose lock the caller holds and
@@ -56,6 +56,9 @@ func openPebble(dir string, o *Options, lock *pebble.Lock, create bool, found *f
 		e.events.onFlushErr = e.flushErrAtOpen
 	}
 	e.opts = newPebbleOptions(o, e.events)
+	e.opts.Experimental.DisableIngestAsFlushable = e.swap.asFlushable
+	e.opts.Experimental.IngestSplit = e.swap.manifestLocked
+	e.events.onTablesFlushed = e.swap.flushed
 	e.opts.FS = badBlocksFS{e.fs, &e.events.bad}
 	logs := &logsFS{FS: e.opts.FS, read: map[string]bool{}}
 	if len(found.damage) > 0 {

@@ -69,14 +69,16 @@ func (e *pebbleKV) room(n int) error {
 	}
 }
 
-// quiet waits until few flushes are to come, or one fails. Tables that are put in
-// place while many are would wait for them in Pebble, and every commit with them.
+// quiet waits until few flushes are to come, none of them of tables, or one fails.
+// Tables that are put in place while many are would wait for them in Pebble, and every
+// commit with them. For those of tables see swapGate.
 func (e *pebbleKV) quiet() error {
 	for {
 		if err := e.ready(0); err != nil {
 			return err
 		}
-		if !e.events.flushing.Load() || e.db.Metrics().MemTable.Count < maxMemTables {
+		few := !e.events.flushing.Load() || e.db.Metrics().MemTable.Count < maxMemTables
+		if few && e.swap.flushable.Load() == 0 {
 			return nil
 		}
 		select {

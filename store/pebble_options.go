@@ -127,7 +127,8 @@ type pebbleEvents struct {
 
 	bgErrors, corruptions, writeStalls, diskSlow atomic.Uint64
 
-	onFlushErr func(times uint64, err error) // must not use Pebble; nil: nobody
+	onFlushErr      func(times uint64, err error) // must not use Pebble; nil: nobody
+	onTablesFlushed func()                        // tables among the memtables got their place
 
 	bad badBlocks
 
@@ -183,6 +184,9 @@ func (ev *pebbleEvents) listener(log *slog.Logger) *pebble.EventListener {
 			if info.Err == nil || info.Err.Error() == emptyFlush {
 				ev.flushErr, ev.flushErrors = nil, 0
 				ev.flushing.Store(false)
+				if info.Ingest {
+					ev.onTablesFlushed()
+				}
 			} else if ev.onFlushErr != nil {
 				ev.onFlushErr(ev.flushErrors, info.Err)
 			}

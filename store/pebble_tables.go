@@ -239,6 +239,8 @@ func (t *pebbleTables) overlaps(i int, lower, upper []byte) bool {
 }
 
 func (e *pebbleKV) ingest(ctx context.Context, tables []kvTables) error {
+	e.ingestMu.Lock()
+	defer e.ingestMu.Unlock()
 	var paths []string
 	for _, tables := range tables {
 		t := tables.(*pebbleTables)
@@ -252,12 +254,17 @@ func (e *pebbleKV) ingest(ctx context.Context, tables []kvTables) error {
 	if len(paths) == 0 {
 		return nil
 	}
+	e.swap.begin(swapIngesting)
+	defer e.swap.end()
 	return e.placed(e.db.Ingest(ctx, paths))
 }
 
 // placed returns the error of putting tables in place: once the guard has failed
 // what seems to succeed went nowhere.
 func (e *pebbleKV) placed(err error) error {
+	if err != nil {
+		e.swap.flushable.Store(0) // they may be none that will be flushed
+	}
 	return errors.Join(e.guard.failure(), diskErr(kvErr(err)))
 }
 
@@ -269,6 +276,8 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 	if err := t.e.checkEdges(lower, upper); err != nil {
 		return err
 	}
+	t.e.ingestMu.Lock()
+	defer t.e.ingestMu.Unlock()
 	if err := t.e.quiet(); err != nil {
 		return err
 	}
@@ -277,10 +286,8 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 		defer w.endChange()
 		w.changedRange(lower, upper)
 	}
-	t.e.replaceMu.Lock()
-	defer t.e.replaceMu.Unlock()
-	t.e.swap.arm()
-	defer t.e.swap.open()
+	t.e.swap.begin(swapReplacing)
+	defer t.e.swap.end()
 	_, err := t.e.db.IngestAndExcise(ctx, t.paths, nil, nil, pebble.KeyRange{Start: lower, End: upper})
 	return t.e.placed(err)
 }

@@ -1,47 +1,80 @@
 package store
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // A swapGate keeps iterators from being made at the wrong moment: when a range is
 // replaced, Pebble v2.1.7 puts the new tables in the place of the old ones before it
 // lets anybody see their keys, and an iterator made between the two would have
 // neither. The moment begins when the change of the manifest is on disk; all that
 // takes time comes before: linking and opening tables, waiting for flushes, writing
-// and syncing the manifest. So the gate is closed from the next sync of the manifest,
-// which may be that of another change, until the range is replaced.
+// and syncing the manifest. So the gate is closed when the manifest was synced for the
+// replacement, until the range is replaced.
+//
+// Which sync that is Pebble does not say. But it asks two of its options on the way
+// (ingest.go): DisableIngestAsFlushable, when the range has keys in a memtable, and
+// IngestSplit, once it has locked the manifest for the change. Both answer false. To
+// close the gate for the sync of another change would be safe too, but a snapshot
+// would wait for the disk. It still does when one of Pebble's compactions locks the
+// manifest at once after the replacement: Pebble waits for it before it shows the keys
+// (maybeScheduleCompaction).
 type swapGate struct {
-	mu sync.RWMutex // held for reading to make an iterator
-
-	state sync.Mutex
-	armed bool // the next sync of the manifest closes the gate
-	shut  bool
+	mu    sync.RWMutex // held for reading to make an iterator
+	state atomic.Int32
+	// flushable is how often tables were put among the memtables and have not got
+	// their place yet: IngestSplit is asked then, too, so that a replacement begins
+	// when it is 0. An error of it costs a snapshot a wait.
+	flushable atomic.Int32
 }
 
-// arm must be called before a range is replaced, and open afterwards. Only one range
-// may be replaced at a time.
-func (g *swapGate) arm() {
-	g.state.Lock()
-	g.armed = true
-	g.state.Unlock()
+const (
+	swapIdle      = iota
+	swapIngesting // tables are put in place, and nothing is to be seen of it
+	swapReplacing // and take that of others
+	swapWriting   // the manifest is locked for them: its next sync closes the gate
+	swapShut
+)
+
+// begin must be called before tables are put in place, with swapIngesting or
+// swapReplacing, and end afterwards; by one at a time.
+func (g *swapGate) begin(state int32) { g.state.Store(state) }
+
+func (g *swapGate) end() {
+	if g.state.Swap(swapIdle) == swapShut {
+		g.mu.Unlock()
+	}
+}
+
+// asFlushable is called when tables, and the range they replace, are put among the
+// memtables, where they are seen all at once; and when Pebble lists its options.
+func (g *swapGate) asFlushable() bool {
+	if g.state.Load() != swapIdle {
+		g.flushable.Add(1)
+	}
+	g.state.CompareAndSwap(swapReplacing, swapIngesting)
+	return false
+}
+
+// flushed is called when such tables have got their place.
+func (g *swapGate) flushed() {
+	if g.flushable.Add(-1) < 0 { // those of a log that Open read
+		g.flushable.Add(1)
+	}
+}
+
+// manifestLocked is called when the manifest is locked for tables that are put in
+// place, with locks of Pebble's that an iterator needs.
+func (g *swapGate) manifestLocked() bool {
+	g.state.CompareAndSwap(swapReplacing, swapWriting)
+	return false
 }
 
 // manifestSynced is called whenever the manifest was synced, before Pebble hears of
 // it, without any of Pebble's locks that an iterator needs.
 func (g *swapGate) manifestSynced() {
-	g.state.Lock()
-	defer g.state.Unlock()
-	if g.armed && !g.shut {
+	if g.state.CompareAndSwap(swapWriting, swapShut) {
 		g.mu.Lock()
-		g.shut = true
-	}
-}
-
-func (g *swapGate) open() {
-	g.state.Lock()
-	defer g.state.Unlock()
-	g.armed = false
-	if g.shut {
-		g.mu.Unlock()
-		g.shut = false
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -43,7 +44,8 @@ func (f *syncFile) sync(sync func() error) error {
 }
 
 // TestSnapshotWhileSyncing: a snapshot is taken, and read, while compaction waits for
-// the disk.
+// the disk; but for a change that Pebble makes between installing the tables and
+// showing them, see swapGate.
 func TestSnapshotWhileSyncing(t *testing.T) {
 	fsys := &syncFS{FS: vfs.NewMem(), kind: manifestFile}
 	st, err := Open("db", &Options{fs: fsys, DisableBackground: true, shardBytes: 1 << 10})
@@ -52,8 +54,15 @@ func TestSnapshotWhileSyncing(t *testing.T) {
 	}
 	defer st.Close()
 	commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), 1, 2, 3) })
-	var reads, failures atomic.Int64
+	swap := &st.kv.(*pebbleKV).swap
+	var reads, replacements, failures atomic.Int64
 	call := func() {
+		switch swap.state.Load() {
+		case swapShut:
+			return
+		case swapWriting:
+			replacements.Add(1)
+		}
 		done := make(chan bool, 1)
 		go func() {
 			sn, err := st.Snapshot()
@@ -76,8 +85,52 @@ func TestSnapshotWhileSyncing(t *testing.T) {
 	fsys.before.Store(&call)
 	_, err = st.Compact(context.Background(), CompactOptions{})
 	fsys.before.Store(nil)
-	if err != nil || reads.Load() < 2 || failures.Load() > 0 {
-		t.Errorf("%v; %d reads, %d waited or failed", err, reads.Load(), failures.Load())
+	if err != nil || reads.Load() < 2 || replacements.Load() == 0 || failures.Load() > 0 {
+		t.Errorf("%v; %d reads, %d of them during replacements, %d waited or failed", err, reads.Load(), replacements.Load(), failures.Load())
+	}
+}
+
+// TestSwapGateShuts: Pebble asks for what the gate listens to when it replaces a range,
+// and when it puts the new tables among the memtables instead. Another version may not.
+func TestSwapGateShuts(t *testing.T) {
+	fsys := &syncFS{FS: vfs.NewMem(), kind: manifestFile}
+	st, err := Open("db", &Options{fs: fsys, DisableBackground: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	e := st.kv.(*pebbleKV)
+	var writing atomic.Int32
+	call := func() {
+		if e.swap.state.Load() == swapWriting {
+			writing.Add(1)
+		}
+	}
+	fsys.before.Store(&call)
+	replace := func() {
+		t.Helper()
+		tables, err := e.newTables()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(tables.finish(), tables.replace(t.Context(), postingsLower, postingsUpper), tables.discard()); err != nil {
+			t.Fatal(err)
+		}
+		if s := e.swap.state.Load(); s != swapIdle {
+			t.Errorf("state %d after a replacement", s)
+		}
+	}
+	commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), 1) })
+	replace() // of a memtable
+	if n := writing.Load(); n != 0 {
+		t.Errorf("%d syncs for tables that are among the memtables", n)
+	}
+	replace() // of tables
+	if n, left := writing.Load(), e.swap.flushable.Load(); n != 1 || left != 0 {
+		t.Errorf("%d syncs of the replacement, not 1; %d flushes missed", n, left)
+	}
+	if n, err := snapshot(t, st).Count([]byte("x")); err != nil || n != 0 {
+		t.Errorf("%d docs: %v", n, err)
 	}
 }
 
