@@ -73,12 +73,24 @@ func (a *app) index(ctx context.Context, f indexFlags, db string, paths []string
 		}
 	}
 	bar := a.newProgress("indexing", false)
-	defer bar.end()
+	var writing *progress
+	end := func() {
+		bar.end()
+		writing.end()
+	}
+	defer end()
 	opts := codesearch.IndexOptions{
 		Words:    f.by == "word",
 		MaxSize:  maxSize,
 		NoIgnore: f.noIgnore,
 		Progress: func(done, total int, _ int64) { bar.set(int64(done), int64(total)) },
+		Writing: func(p store.Progress) {
+			if writing == nil {
+				bar.end()
+				writing = a.newProgress("writing", true)
+			}
+			writing.set(int64(p.BytesDone), int64(p.BytesTotal))
+		},
 	}
 	start := time.Now()
 	var r codesearch.IndexReport
@@ -86,7 +98,7 @@ func (a *app) index(ctx context.Context, f indexFlags, db string, paths []string
 		r, err = codesearch.Index(ctx, st, paths, opts)
 		return err
 	})
-	bar.end()
+	end()
 	if errors.Is(err, context.Canceled) {
 		return &interruptedError{plural(r.Indexed, "file") + " of this run kept, the store is good; run it again to go on", err}
 	}

@@ -26,8 +26,8 @@ type bulkLoad struct {
 // are, the fewer are the terms that are looked for again.
 const bulkPostings = 4 << 20
 
-func newBulkLoad(st *store.Store) (*bulkLoad, error) {
-	w, err := st.NewWriter(store.WriterOptions{})
+func newBulkLoad(st *store.Store, progress func(store.Progress)) (*bulkLoad, error) {
+	w, err := st.NewWriter(store.WriterOptions{Progress: progress})
 	return &bulkLoad{w: w, cur: new(bulkSet), spare: new(bulkSet)}, err
 }
 

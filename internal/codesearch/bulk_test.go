@@ -3,6 +3,8 @@ package codesearch
 import (
 	"bytes"
 	"testing"
+
+	"github.com/sheafdb/sheaf/store"
 )
 
 // TestBulkHoldsLittle: files of few distinct words do not pile up in memory, where
@@ -12,7 +14,7 @@ func TestBulkHoldsLittle(t *testing.T) {
 		"one long line": append([]byte("word"), bytes.Repeat([]byte{'-'}, DefaultMaxSize-4)...),
 		"short words":   bytes.Repeat([]byte("a "), DefaultMaxSize/2),
 	} {
-		b, err := newBulkLoad(openStore(t))
+		b, err := newBulkLoad(openStore(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,5 +37,19 @@ func TestBulkHoldsLittle(t *testing.T) {
 		if err := b.finish(&report); err != nil || report.Indexed == 0 {
 			t.Fatalf("%s: %+v, %v", name, report, err)
 		}
+	}
+}
+
+// TestProgress: what is done of reading, and of writing after it, ends with all.
+func TestProgress(t *testing.T) {
+	root := tree(t, map[string]string{"a": "func main", "b": "func other", "c": "\x00"})
+	var read [2]int
+	var written store.Progress
+	mustIndex(t, openStore(t), IndexOptions{
+		Progress: func(done, total int, _ int64) { read = [...]int{done, total} },
+		Writing:  func(p store.Progress) { written = p },
+	}, root)
+	if read != [...]int{3, 3} || written.BytesDone == 0 || written.BytesDone != written.BytesTotal {
+		t.Errorf("%d files read, %+v written", read, written)
 	}
 }

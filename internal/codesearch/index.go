@@ -37,6 +37,9 @@ type IndexOptions struct {
 
 	// Progress, if not nil, is called after each file that was to be read.
 	Progress func(done, total int, bytes int64)
+	// Writing, if not nil, is called while what was read is written, after all files
+	// were; only for a store without any.
+	Writing func(store.Progress)
 }
 
 // ensureDefaults sets every field that is zero to its default.
@@ -124,7 +127,7 @@ func (x *indexer) run(ctx context.Context, paths []string) error {
 	x.report.TooBig, x.report.Special, x.report.Ignored = w.tooBig, w.special, w.ignored
 	tasks := x.plan(w)
 	if len(x.old) == 0 && x.next == 0 {
-		if x.bulk, err = newBulkLoad(x.st); err != nil {
+		if x.bulk, err = newBulkLoad(x.st, x.opts.Writing); err != nil {
 			return err
 		}
 		err = x.read(ctx, tasks)
