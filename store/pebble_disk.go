@@ -41,25 +41,41 @@ func (e *pebbleKV) ready(n int) error {
 	return nil
 }
 
-// maxMemTables is how much Pebble may have in memory, in MemTableSize.
-const maxMemTables = 4
+const (
+	// maxMemTables is how much may be in memory, in MemTableSize.
+	maxMemTables = 4
+	// maxLevel0 is how many tables may lie above each other in the upper level before
+	// commits wait for a compaction.
+	maxLevel0 = 24
+	// neverStall is for Pebble's own limits: a commit that waits inside of it, for a
+	// flush or a compaction that never succeeds, waits for ever.
+	neverStall = 1 << 30
+	// failingFor is for how long after a compaction that failed none is waited for.
+	failingFor = 10 * time.Second
+)
 
-// room is ready, and waits until there is memory for n bytes, or a flush fails.
-// Pebble would wait for one that never succeeds.
+// room is ready, and waits until there is memory for n bytes, and few tables in the
+// upper level; or a flush fails. Compactions that fail, because a table cannot be read
+// perhaps, are not waited for: reading gets slower then.
 func (e *pebbleKV) room(n int) error {
 	for waited := false; ; waited = true {
 		if err := e.ready(0); err != nil {
 			return err
 		}
-		if !e.events.flushing.Load() {
+		if e.events.calm(n, e.opts.MemTableSize) {
 			return nil
 		}
-		limit, used := maxMemTables*e.opts.MemTableSize, e.db.Metrics().MemTable.Size
-		if used+uint64(n) <= limit || used < limit/2 { // else a large batch would wait for ever
+		m := e.db.Metrics()
+		limit, used := maxMemTables*e.opts.MemTableSize, m.MemTable.Size
+		memory := used+uint64(n) <= limit || used < limit/2 // else a large batch would wait for ever
+		level0 := m.Levels[0].Sublevels < maxLevel0 || time.Since(time.Unix(0, e.events.compactionFailed.Load())) < failingFor
+		if memory && level0 {
 			return nil
 		}
+		e.events.unsure.Store(true)
 		if !waited {
 			e.events.writeStalls.Add(1)
+			e.events.log.Warn("store: writes wait", "memory", used, "tables", m.Levels[0].Sublevels)
 		}
 		select {
 		case <-e.closing:

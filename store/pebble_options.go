@@ -32,9 +32,9 @@ func newPebbleOptions(o *Options, ev *pebbleEvents) *pebble.Options {
 		EventListener:               ev.listener(o.Logger),
 		CacheSize:                   o.CacheSize - o.CacheSize/cacheShare, // the rest is a termCache
 		MemTableSize:                uint64(o.MemTableSize),
-		MemTableStopWritesThreshold: maxMemTables + 1, // room waits before
+		MemTableStopWritesThreshold: neverStall, // room waits
 		L0CompactionThreshold:       4,
-		L0StopWritesThreshold:       24,
+		L0StopWritesThreshold:       neverStall,
 		LBaseMaxBytes:               256 << 20,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 		BytesPerSync:                1 << 20,
@@ -134,6 +134,11 @@ type pebbleEvents struct {
 
 	flushing atomic.Bool // a flush has begun, and none has succeeded since
 
+	unsure atomic.Bool   // whether there is room: it has become less, or there was none
+	passed atomic.Uint64 // bytes that were let pass since it was known
+
+	compactionFailed atomic.Int64 // when one last did; Unix time in nanoseconds
+
 	mu          sync.Mutex
 	flushErr    error  // of the last flush
 	flushErrors uint64 // flushes that failed since one did not
@@ -147,6 +152,17 @@ func (ev *pebbleEvents) flushFailed() (n uint64, err error) {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
 	return ev.flushErrors, ev.flushErr
+}
+
+// calm reports whether there is room for n bytes without looking. When it returns false
+// room must look.
+func (ev *pebbleEvents) calm(n int, memTableSize uint64) bool {
+	look := ev.unsure.Swap(false)
+	if !look && !ev.flushing.Load() && ev.passed.Add(uint64(n)) < memTableSize/8 {
+		return true
+	}
+	ev.passed.Store(0)
+	return false
 }
 
 // slowDisk is called while an operation of the disk takes long, now and then until it
@@ -184,6 +200,7 @@ func (ev *pebbleEvents) listener(log *slog.Logger) *pebble.EventListener {
 			if info.Err == nil || info.Err.Error() == emptyFlush {
 				ev.flushErr, ev.flushErrors = nil, 0
 				ev.flushing.Store(false)
+				ev.unsure.Store(true)
 				if info.Ingest {
 					ev.onTablesFlushed()
 				}
@@ -192,11 +209,11 @@ func (ev *pebbleEvents) listener(log *slog.Logger) *pebble.EventListener {
 			}
 		},
 		DiskSlow: ev.slowDisk,
-		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
-			ev.writeStalls.Add(1)
-			log.Warn("store: writes wait", "reason", info.Reason)
+		CompactionEnd: func(info pebble.CompactionInfo) {
+			if info.Err != nil && !errors.Is(info.Err, pebble.ErrCancelledCompaction) {
+				ev.compactionFailed.Store(time.Now().UnixNano())
+			}
 		},
-		WriteStallEnd: func() { log.Info("store: writes go on") },
 		LowDiskSpace: func(info pebble.LowDiskSpaceInfo) {
 			log.Warn("store: disk nearly full", "info", info.String())
 		},

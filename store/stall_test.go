@@ -1,0 +1,169 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// TestCommitsWhileTablesFail: commits that have begun before it is known that tables
+// cannot be written do not wait inside Pebble for a flush that never succeeds. After
+// it did, all goes on.
+func TestCommitsWhileTablesFail(t *testing.T) {
+	var fail atomic.Bool
+	first, hold := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	fsys := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind != errorfs.OpCreate || filepath.Ext(op.Path) != ".sst" || !fail.Load() {
+			return nil
+		}
+		once.Do(func() { close(first) })
+		<-hold
+		return syscall.EIO
+	}))
+	st, err := Open("db", &Options{fs: fsys, MemTableSize: minMemTableSize, DisableBackground: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	rng := rand.New(rand.NewPCG(1, 2))
+	docs := make([]uint32, minMemTableSize/4) // some three bytes each
+	for i := range docs {
+		docs[i] = rng.Uint32()
+	}
+	slices.Sort(docs)
+	docs = slices.Compact(docs)
+	add := func(term string, docs []uint32) error {
+		b := st.NewBatch()
+		if err := b.Add([]byte(term), docs...); err != nil {
+			return err
+		}
+		return b.Commit(NoSync)
+	}
+	fail.Store(true)
+	var good atomic.Int64 // postings
+	for i := 0; st.Metrics().MemTableBytes < 3*minMemTableSize; i++ {
+		if err := add(fmt.Sprint("first", i), docs[:1000]); err != nil {
+			t.Fatal(err)
+		}
+		good.Add(1000)
+	}
+	<-first
+	var wg sync.WaitGroup
+	for i := range 32 {
+		wg.Go(func() {
+			if add(fmt.Sprint("many", i), docs) == nil {
+				good.Add(int64(len(docs)))
+			}
+		})
+	}
+	time.Sleep(10 * time.Millisecond) // for those that can
+	close(hold)
+	inTime(t, "a commit", wg.Wait)
+	inTime(t, "commits", func() {
+		for add("refused", docs) == nil {
+			good.Add(int64(len(docs)))
+		}
+	})
+	fail.Store(false)
+	inTime(t, "the next commit", func() {
+		for add("last", docs) != nil {
+			time.Sleep(time.Millisecond)
+		}
+		good.Add(int64(len(docs)))
+	})
+	var n int64
+	terms := snapshot(t, st).Terms(nil)
+	defer terms.Close()
+	for terms.Next() {
+		k, err := terms.Count()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += int64(k)
+	}
+	if terms.Err() != nil || n != good.Load() {
+		t.Errorf("%d postings, not %d: %v", n, good.Load(), terms.Err())
+	}
+}
+
+// TestNoStallInPebble: what was let in is written, however much waits to be flushed.
+func TestNoStallInPebble(t *testing.T) {
+	var slow atomic.Bool
+	hold := make(chan struct{})
+	fsys := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpCreate && filepath.Ext(op.Path) == ".sst" && slow.Load() {
+			<-hold
+		}
+		return nil
+	}))
+	st, err := Open("db", &Options{fs: fsys, MemTableSize: minMemTableSize, DisableBackground: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow.Store(true)
+	inTime(t, "a batch", func() {
+		for range 10 * maxMemTables {
+			if err := st.kv.(*pebbleKV).db.Set([]byte{0xff}, make([]byte, minMemTableSize), pebble.NoSync); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	close(hold)
+	if err := st.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCommitsBesideUnreadableTable: a table that cannot be read stops the compactions
+// of the key-value store, whose upper level then grows without end; but not commits.
+func TestCommitsBesideUnreadableTable(t *testing.T) {
+	var bad atomic.Pointer[string]
+	fsys := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if p := bad.Load(); p != nil && op.Kind == errorfs.OpFileReadAt && op.Path == *p {
+			return syscall.EIO
+		}
+		return nil
+	}))
+	st, err := Open("db", &Options{fs: fsys, MemTableSize: minMemTableSize, DisableBackground: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	for i := range 60 {
+		inTime(t, fmt.Sprint("commit ", i), func() {
+			commit(t, st, func(b *Batch) error { return errors.Join(b.Add([]byte("a"), uint32(i)), b.Add([]byte("z"), uint32(i))) })
+			if err := st.kv.flush(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		if i == 0 {
+			levels, err := st.kv.(*pebbleKV).db.SSTables()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, table := range slices.Concat(levels...) {
+				if bytes.Compare(table.Smallest.UserKey, postingsLower) >= 0 {
+					path := fmt.Sprintf("db/%s.sst", table.BackingSSTNum)
+					bad.Store(&path)
+				}
+			}
+		}
+	}
+	if n, err := snapshot(t, st).Count([]byte("a")); err == nil {
+		t.Errorf("%d docs, without the table that cannot be read", n)
+	}
+}
