@@ -22,6 +22,7 @@ func TestNoAllocation(t *testing.T) {
 		n += AndWords(z[:], x[:], y[:]) + OrWords(z[:], x[:], y[:]) + AndNotWords(z[:], x[:], y[:])
 		n += CountWords(x[:]) + AndCountWords(x[:], y[:])
 		n += FilterWords(dst[:], a[:], 0, y[:]) + SubtractWords(dst[:], a[:], 0, y[:])
+		n += FilterWordsCount(a[:], 0, y[:])
 		n += WordsToDocs(dst[:], 0, x[:])
 		if n == 0 {
 			t.Error("nothing happened")

@@ -138,6 +138,13 @@ func filterWords(dst, docs []uint32, base uint32, words []uint64) int {
 	return filterWordsGo(dst, docs, base, words)
 }
 
+func filterWordsCount(docs []uint32, base uint32, words []uint64) int {
+	if hasAVX512 && len(docs) >= lanes {
+		return filterWordsCountAVX512(docs, base, words)
+	}
+	return filterWordsCountGo(docs, base, words)
+}
+
 func subtractWords(dst, docs []uint32, base uint32, words []uint64) int {
 	if hasAVX512 && len(docs) >= lanes {
 		return matchWordsAVX512(dst, docs, base, words, keepUnmatched)

@@ -26,6 +26,10 @@ func filterWords(dst, docs []uint32, base uint32, words []uint64) int {
 	return filterWordsGo(dst, docs, base, words)
 }
 
+func filterWordsCount(docs []uint32, base uint32, words []uint64) int {
+	return filterWordsCountGo(docs, base, words)
+}
+
 func subtractWords(dst, docs []uint32, base uint32, words []uint64) int {
 	return subtractWordsGo(dst, docs, base, words)
 }

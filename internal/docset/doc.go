@@ -9,7 +9,8 @@
 // Which of them a caller holds decides the kernel:
 //
 //	            array and array              array and bitset          bitset and bitset
-//	both        Intersect, IntersectCount    FilterWords               AndWords, AndCountWords
+//	both        Intersect, IntersectCount    FilterWords,              AndWords, AndCountWords
+//	                                         FilterWordsCount
 //	either      Union                                                  OrWords
 //	first only  Subtract                     SubtractWords             AndNotWords
 //

@@ -10,6 +10,18 @@ func subtractWordsGo(dst, docs []uint32, base uint32, words []uint64) int {
 	return matchWordsGo(dst, docs, base, words, keepUnmatched)
 }
 
+// filterWordsCountGo is FilterWordsCount.
+func filterWordsCountGo(docs []uint32, base uint32, words []uint64) int {
+	k := 0
+	for _, d := range docs {
+		// See matchWordsGo.
+		if w := uint64(d-base) / 64; w < uint64(len(words)) {
+			k += int(words[w] >> (d % 64) & 1)
+		}
+	}
+	return k
+}
+
 // matchWordsGo writes those of docs whose bit is set, or is not, to dst.
 func matchWordsGo(dst, docs []uint32, base uint32, words []uint64, keep int) int {
 	k := 0

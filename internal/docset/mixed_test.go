@@ -18,6 +18,11 @@ func checkMixed(t *testing.T, g *mixedGuards, docs []uint32, base uint32, words 
 				return tr.filterWords(dst, docs, base, gw)
 			}, gd)
 		}
+		if tr.filterCount != nil {
+			if n, want := tr.filterCount(gd, base, gw), len(intersectRef(docs, inWords)); n != want {
+				t.Fatalf("%s: filterWordsCount: %d, want %d", tr.name, n, want)
+			}
+		}
 		if tr.subtractWords != nil {
 			g.checkInPlace(t, tr.name+": subtractWords", docs, subtractRef(docs, inWords), func(dst, docs []uint32) int {
 				return tr.subtractWords(dst, docs, base, gw)
@@ -129,6 +134,9 @@ func BenchmarkMixed(b *testing.B) {
 			}
 			if tr.filterWords != nil {
 				run("filter", len(docs[0]), func(i int) { tr.filterWords(dst[:len(docs[i])], docs[i], 0, words[i]) })
+			}
+			if tr.filterCount != nil {
+				run("filterCount", len(docs[0]), func(i int) { tr.filterCount(docs[i], 0, words[i]) })
 			}
 			if tr.subtractWords != nil {
 				run("subtract", len(docs[0]), func(i int) { tr.subtractWords(dst[:len(docs[i])], docs[i], 0, words[i]) })

@@ -21,6 +21,7 @@ func vectorTiers() []tier {
 			filterWords: func(dst, docs []uint32, base uint32, words []uint64) int {
 				return matchWordsAVX512(dst, docs, base, words, keepMatched)
 			},
+			filterCount: filterWordsCountAVX512,
 			subtractWords: func(dst, docs []uint32, base uint32, words []uint64) int {
 				return matchWordsAVX512(dst, docs, base, words, keepUnmatched)
 			},

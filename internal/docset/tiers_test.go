@@ -16,6 +16,7 @@ type tier struct {
 	countWords     func(words []uint64) int
 	andCountWords  func(a, b []uint64) int
 	filterWords    func(dst, docs []uint32, base uint32, words []uint64) int
+	filterCount    func(docs []uint32, base uint32, words []uint64) int
 	subtractWords  func(dst, docs []uint32, base uint32, words []uint64) int
 	wordsToDocs    func(dst []uint32, base uint32, words []uint64) int
 	fillRun        func(dst []uint32, first uint32)
@@ -38,6 +39,7 @@ func tiers() []tier {
 		countWords:     CountWords,
 		andCountWords:  AndCountWords,
 		filterWords:    FilterWords,
+		filterCount:    FilterWordsCount,
 		subtractWords:  SubtractWords,
 		wordsToDocs:    WordsToDocs,
 		fillRun:        FillRun,
@@ -55,6 +57,7 @@ func tiers() []tier {
 		countWords:     countWordsGo,
 		andCountWords:  andCountWordsGo,
 		filterWords:    filterWordsGo,
+		filterCount:    filterWordsCountGo,
 		subtractWords:  subtractWordsGo,
 		wordsToDocs:    wordsToDocsGo,
 		fillRun:        fillRunGo,
