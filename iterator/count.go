@@ -20,6 +20,7 @@ type countable interface{ tallied() *tally }
 func (op *and) tallied() *tally     { return &op.tally }
 func (op *andNot) tallied() *tally  { return &op.tally }
 func (op *atLeast) tallied() *tally { return &op.tally }
+func (w *without) tallied() *tally  { return &w.tally }
 
 // The blocks below may be cut: bits of a bitset outside First..Last do not count.
 
@@ -28,7 +29,7 @@ func (op *atLeast) tallied() *tally { return &op.tally }
 func (b *Block) countRange(lo, hi uint32) uint64 {
 	switch {
 	case b.Docs != nil:
-		return uint64(countLE(b.Docs, hi) - docset.SearchGEFrom(b.Docs, 0, lo))
+		return uint64(len(b.docsIn(lo, hi)))
 	case b.Words != nil:
 		first, last := (lo-b.Base)>>6, (hi-b.Base)>>6
 		low, high := ^lowMask(lo), upToMask(hi)
@@ -41,8 +42,20 @@ func (b *Block) countRange(lo, hi uint32) uint64 {
 	return uint64(hi-lo) + 1
 }
 
-// common returns how many docs both blocks have. buf is memory to work in.
-func common(a, b *Block, buf *[BlockSize]uint32) uint64 {
+// docsIn returns the docs lo..hi of a block in Docs form. REQUIRES: as for countRange.
+func (b *Block) docsIn(lo, hi uint32) []uint32 {
+	docs := b.Docs
+	if lo > b.First {
+		docs = docs[docset.SearchGEFrom(docs, 0, lo):]
+	}
+	if hi < b.Last {
+		docs = upToDoc(docs, hi)
+	}
+	return docs
+}
+
+// common returns how many docs both blocks have.
+func common(a, b *Block) uint64 {
 	lo, hi := max(a.First, b.First), min(a.Last, b.Last)
 	if lo > hi {
 		return 0
@@ -57,8 +70,7 @@ func common(a, b *Block, buf *[BlockSize]uint32) uint64 {
 	case b.Docs != nil:
 		return uint64(docset.IntersectCount(a.Docs, b.Docs))
 	case a.Docs != nil:
-		docs := upToDoc(a.Docs[docset.SearchGEFrom(a.Docs, 0, lo):], hi)
-		return uint64(docset.FilterWords(buf[:], docs, b.Base, b.Words))
+		return uint64(docset.FilterWordsCount(a.docsIn(lo, hi), b.Base, b.Words))
 	}
 	return commonWords(a, b, lo, hi)
 }
@@ -92,7 +104,7 @@ func (op *and) countCut(c *candidate, i int) {
 			c.upTo = math.MaxUint32
 			return
 		}
-		op.tally.docs += common(&c.Block, &in.b, &op.mem.docs[op.half])
+		op.tally.docs += common(&c.Block, &in.b)
 		if in.b.Last >= c.Last {
 			return
 		}
@@ -108,7 +120,7 @@ func (op *andNot) countBlock() bool {
 		left -= uint64(op.holdB(a.Docs))
 	} else {
 		for op.reachB(a.First) {
-			left -= common(&a, &op.b.b, &op.mem.docs[0])
+			left -= common(&a, &op.b.b)
 			if op.b.b.Last >= last {
 				break
 			}
@@ -152,7 +164,7 @@ func (op *atLeast) countUnion(a, b *input, from uint32) {
 			}
 		default:
 			last := min(x.Last, y.Last)
-			op.tally.docs += x.countRange(x.First, last) + y.countRange(y.First, last) - common(x, y, &op.mem.docs[0])
+			op.tally.docs += x.countRange(x.First, last) + y.countRange(y.First, last) - common(x, y)
 			if last == math.MaxUint32 {
 				return
 			}

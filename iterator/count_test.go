@@ -23,6 +23,13 @@ func TestCountMakesNothing(t *testing.T) {
 		}
 		return s.Iterator()
 	}
+	exclude := func(it Iterator, docs []uint32) Iterator {
+		s, err := NewSet(roaring.BitmapOf(docs...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ExcludeSet(it, s)
+	}
 	// Every second and every third doc below 600,000: 300,000 and 200,000 docs, 100,000 of
 	// them in both.
 	twos, threes := every(300_000, 2), every(200_000, 3)
@@ -37,6 +44,7 @@ func TestCountMakesNothing(t *testing.T) {
 			{"or", Or(form(twos), form(threes)), 400_000},
 			{"or of three", Or(form(twos), form(threes), form(every(120_000, 5))), 440_000},
 			{"at least 2 of 3", AtLeast(2, form(twos), form(threes), form(every(120_000, 5))), 160_000},
+			{"exclude set", exclude(form(twos), threes), 200_000},
 			{"and not", AndNot(form(twos), Or(form(threes), Empty(), Empty())), 200_000},
 		} {
 			tally := test.op.(countable).tallied()

@@ -8,7 +8,7 @@ import "github.com/RoaringBitmap/roaring/v2"
 //
 // Blocks that bm does not touch are handed through. Single docs of others are
 // looked up, until a [Set] of bm would have cost less; where many lists are met
-// with the same bitmap, AndNot with a Set made once is faster.
+// with the same bitmap, ExcludeSet is faster.
 func Exclude(it Iterator, bm *Bitmap) Iterator {
 	switch {
 	case it == nil:
@@ -19,6 +19,19 @@ func Exclude(it Iterator, bm *Bitmap) Iterator {
 	w := &without{it: Blocks(it), lookup: &lookup{bm: bm}}
 	w.lookup.next.Initialize(bm)
 	return w
+}
+
+// ExcludeSet returns the docs of it that set does not hold. It owns and closes it;
+// with an empty set the result is it itself. It is AndNot(it, set.Iterator()) for
+// less memory.
+func ExcludeSet(it Iterator, set *Set) Iterator {
+	switch {
+	case it == nil:
+		return Empty()
+	case set.Len() == 0:
+		return it
+	}
+	return newWithout(it, set)
 }
 
 // lookup is the bitmap of an Exclude as long as it is not a Set.

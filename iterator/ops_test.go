@@ -50,6 +50,7 @@ func TestFew(t *testing.T) {
 		"and not of nils":      {iterator.AndNot(nil, nil), nil},
 		"and not itself":       {iterator.AndNot(list(), list()), nil},
 		"exclude from nil":     {iterator.Exclude(nil, nil), nil},
+		"exclude set from nil": {iterator.ExcludeSet(nil, new(iterator.Set)), nil},
 		"nil":                  {nil, nil},
 	} {
 		if got, err := iterator.ToSlice(nil, test.it); err != nil || !slices.Equal(got, test.want) {

@@ -114,6 +114,67 @@ func (c *setCursor) clear(words []uint64, base, first, last uint32) {
 	}
 }
 
+// count returns how many docs of the block the set holds.
+func (c *setCursor) count(b *Block) (n uint64) {
+	for from := b.First; ; {
+		in := c.reach(from >> windowBits)
+		if in == nil {
+			if c.at == len(c.set.keys) {
+				return n
+			}
+			if from = uint32(c.set.keys[c.at]) << windowBits; from > b.Last {
+				return n
+			}
+			in = &c.set.containers[c.at]
+		}
+		upTo := min(b.Last, from|(1<<windowBits-1))
+		n += in.count(b, max(from, b.First), upTo)
+		if upTo == b.Last {
+			return n
+		}
+		from = upTo + 1
+	}
+}
+
+// count returns how many of the docs first..last of the block the container holds.
+// REQUIRES: first..last are in the ranges of both.
+func (c *container) count(b *Block, first, last uint32) (n uint64) {
+	low := first &^ (1<<windowBits - 1)
+	switch {
+	case c.words != nil:
+		return common(b, &Block{First: first, Last: last, Base: low, Words: c.words})
+	case c.docs != nil:
+		docs := b.Docs
+		i, _ := slices.BinarySearch(c.docs, uint16(first))
+		for _, l := range c.docs[i:] {
+			doc := low | uint32(l)
+			if doc > last {
+				break
+			}
+			switch {
+			case docs != nil:
+				// There is one >= doc: last is at most the last of them.
+				docs = docs[docset.SearchGE(docs, doc):]
+				n += uint64(b2i(docs[0] == doc))
+			case b.Words != nil:
+				n += b.Words[(doc-b.Base)>>6] >> (doc & 63) & 1
+			default:
+				n++
+			}
+		}
+		return n
+	}
+	for i := searchRuns(c.runs, uint16(first)); i < len(c.runs); i += 2 {
+		begin := low | uint32(c.runs[i])
+		if begin > last {
+			break
+		}
+		end := min(begin+uint32(c.runs[i+1]), last)
+		n += b.countRange(max(begin, first), end)
+	}
+	return n
+}
+
 // The methods below take and return lower halves of docs, 1<<windowBits for none.
 
 // missing returns the first doc >= low that the container lacks.

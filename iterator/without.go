@@ -22,6 +22,7 @@ type without struct {
 	doc          uint32
 	placed, over bool
 	mem          *scratch // once blocks are asked for
+	tally        tally
 	err          error
 }
 
@@ -213,7 +214,9 @@ func (w *without) NextBlock(b *Block) bool {
 		if w.hidden == nil && (b.Docs == nil || w.lookup.tooMany()) && !w.makeSet() {
 			return w.end()
 		}
-		if w.thin(b) {
+		if w.tally.on && w.hidden != nil {
+			w.tally.docs += b.countRange(b.First, b.Last) - w.hidden.count(b)
+		} else if w.thin(b) {
 			return w.at(b.Last)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/sheafdb/sheaf/iterator"
 )
 
@@ -36,6 +38,20 @@ func TestAndNotSet(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("gap %d: %d docs, want %d, %v", gap, len(got), len(want), err)
 		}
+		// The lists as docs, as bitsets and runs, and as what is left of a block after a
+		// step into it: counted, each kind of block meets each kind of container.
+		for name, it := range map[string]iterator.Iterator{
+			"docs": iterator.FromSlice(docs),
+			"set":  newSet(t, roaring.BitmapOf(docs...)).Iterator(),
+		} {
+			it = iterator.ExcludeSet(it, set)
+			if !it.Next() || it.Doc() != want[0] {
+				t.Fatalf("gap %d, %s: first doc %d, want %d", gap, name, it.Doc(), want[0])
+			}
+			if n, err := iterator.Count(it); err != nil || n != uint64(len(want)-1) {
+				t.Errorf("gap %d, %s: counted %d docs, want %d, %v", gap, name, n, len(want)-1, err)
+			}
+		}
 		it := iterator.AndNot(iterator.FromSlice(docs), set.Iterator())
 		for i := 0; i < len(want); i += 1 + rng.IntN(1+len(want)/50) {
 			if !it.SeekGE(want[i]) || it.Doc() != want[i] {
@@ -44,6 +60,34 @@ func TestAndNotSet(t *testing.T) {
 		}
 		if err := it.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestCountRunsWithoutSet counts runs without a Set: of all docs, and cut at the ends
+// of its containers.
+func TestCountRunsWithoutSet(t *testing.T) {
+	bm := new(iterator.Bitmap)
+	rng := rand.New(rand.NewPCG(18, 18))
+	for range 30_000 {
+		bm.Add(3<<16 | rng.Uint32N(1<<16)) // bits
+		bm.Add(9<<16 + rng.Uint32N(100)*3) // docs
+	}
+	bm.AddRange(20<<16+10, 22<<16+10) // runs
+	bm.Add(0)
+	bm.Add(4294967295)
+	bm.RunOptimize()
+	set := newSet(t, bm)
+	for _, run := range [][2]uint64{
+		{0, 1 << 32}, {0, 1}, {1, 1 << 32}, {0, 1<<32 - 1}, {3 << 16, 4 << 16}, {3<<16 + 1, 4<<16 - 1}, {4 << 16, 9 << 16},
+		{9 << 16, 9<<16 + 300}, {9<<16 + 1, 9<<16 + 2}, {20 << 16, 23 << 16}, {21 << 16, 21<<16 + 1}, {100 << 16, 1 << 31},
+	} {
+		list := new(iterator.Bitmap)
+		list.AddRange(run[0], run[1])
+		want := list.GetCardinality() - list.AndCardinality(bm)
+		n, err := iterator.Count(iterator.ExcludeSet(iterator.FromBitmap(list), set))
+		if err != nil || n != want {
+			t.Errorf("%d..%d: %d docs, want %d, %v", run[0], run[1]-1, n, want, err)
 		}
 	}
 }

@@ -238,7 +238,7 @@ func (d *deletions) without(it iterator.Iterator, gen uint64) iterator.Iterator 
 		return it
 	}
 	if set := d.hiddenSet(gen); set != nil {
-		return iterator.AndNot(it, set.Iterator())
+		return iterator.ExcludeSet(it, set)
 	}
 	return iterator.Exclude(it, d.hidden(gen))
 }

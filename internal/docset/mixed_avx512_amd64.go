@@ -117,6 +117,11 @@ func filterWordsCountAVX512(docs []uint32, base uint32, words []uint64) int {
 	return k
 }
 
+// lastLanes from n on has 1 in the last n lanes. It is never written.
+var lastLanes = [2 * lanes]uint32{
+	lanes: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+}
+
 // countWindowsAVX512 is windowsAVX512 for who only wants to know how many docs have
 // their bits set: the bits are added up, and no masks made of them.
 func countWindowsAVX512(docs []uint32, base uint32, words []uint64, size int) (i, k int) {
@@ -139,6 +144,15 @@ func countWindowsAVX512(docs []uint32, base uint32, words []uint64, size int) (i
 		}
 		if i == began {
 			break
+		}
+	}
+	if rest := len(docs) - i; rest > 0 && rest < lanes && i > 0 {
+		// The last 16 docs again, for those of them that are left.
+		if lo, hi, first, found := windowAt(docs[i], base, words, size); found && docs[len(docs)-1]-first < 64*windowWords {
+			d := archsimd.LoadUint32x16Array((*[lanes]uint32)(docs[len(docs)-lanes:]))
+			at := d.Sub(archsimd.BroadcastUint32x16(first))
+			sum = sum.Add(bitsAt(lo, hi, at).And(archsimd.LoadUint32x16Array((*[lanes]uint32)(lastLanes[rest:]))))
+			i = len(docs)
 		}
 	}
 	var lane [lanes]uint32
