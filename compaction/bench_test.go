@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -132,9 +133,24 @@ func BenchmarkEncode(b *testing.B) {
 // BenchmarkDigest is the price of comparing what was written.
 func BenchmarkDigest(b *testing.B) {
 	docs := benchDocs(1_000_000, 100)
-	for b.Loop() {
-		var d Digest
-		d.AddDocs(docs)
+	half := rand.New(rand.NewPCG(1, 2))
+	words := make([]uint64, 1<<14)
+	n := 0
+	for i := range words {
+		words[i] = half.Uint64()
+		n += bits.OnesCount64(words[i])
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(docs)), "ns/posting")
+	for _, bm := range []struct {
+		name  string
+		block iterator.Block
+		n     int
+	}{{"docs", iterator.Block{Docs: docs}, len(docs)}, {"words", iterator.Block{Words: words}, n}} {
+		b.Run(bm.name, func(b *testing.B) {
+			for b.Loop() {
+				var d Digest
+				d.AddBlock(&bm.block)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(bm.n), "ns/posting")
+		})
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
-	"math/bits"
 
 	"github.com/sheafdb/sheaf/blockcodec"
 	"github.com/sheafdb/sheaf/iterator"
@@ -105,21 +104,15 @@ func (b *Builder) AddBlock(blk *iterator.Block) {
 	}
 }
 
-// addWords adds the docs of a bitset.
+// addWords adds the docs of a bitset, a few words at a time.
 func (b *Builder) addWords(base uint32, words []uint64) {
-	var docs [256]uint32
-	n := 0
-	for i, w := range words {
-		if n > len(docs)-64 {
-			b.AddDocs(docs[:n])
-			n = 0
-		}
-		for at := base + uint32(i)*64; w != 0; w &= w - 1 {
-			docs[n] = at + uint32(bits.TrailingZeros64(w))
-			n++
-		}
+	const n = 4
+	var docs [n * 64]uint32
+	for ; len(words) > 0; base += n * 64 {
+		some := iterator.Block{Base: base, Words: words[:min(n, len(words))]}
+		b.AddDocs(some.AppendTo(docs[:0]))
+		words = words[len(some.Words):]
 	}
-	b.AddDocs(docs[:n])
 }
 
 // addRun adds first..last. It adds doc by doc until a run is open, which takes
