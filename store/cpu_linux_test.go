@@ -2,7 +2,10 @@ package store
 
 import (
 	"io/fs"
+	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -28,6 +31,25 @@ func threadTime(b *testing.B) int64 {
 		b.Fatal(err)
 	}
 	return ts.Nano()
+}
+
+// writtenBytes returns how many bytes this process has written to files and the like.
+func writtenBytes(b *testing.B) uint64 {
+	text, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		b.Skip(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if n, ok := strings.CutPrefix(line, "wchar: "); ok {
+			bytes, err := strconv.ParseUint(strings.TrimSpace(n), 10, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return bytes
+		}
+	}
+	b.Skip("no wchar in /proc/self/io")
+	return 0
 }
 
 // allocated returns the bytes that a file takes on disk.

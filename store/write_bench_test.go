@@ -1,0 +1,119 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sheafdb/sheaf/internal/dirsize"
+)
+
+// BenchmarkWriteAmplification commits postings of random terms and random docs with
+// background compaction, until that has nothing left to do: what was written to files
+// in all, logs included, what the store takes in the end, and the ratio of the two.
+func BenchmarkWriteAmplification(b *testing.B) {
+	const postings = 4_000_000
+	for _, perCommit := range []int{200, 20_000} {
+		b.Run(fmt.Sprintf("postings/commit=%d", perCommit), func(b *testing.B) {
+			for b.Loop() {
+				dir, rng := b.TempDir(), rand.New(rand.NewPCG(5, 5))
+				before := writtenBytes(b)
+				st, err := Open(dir, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				batch := st.NewBatch()
+				var term [4]byte
+				for range postings / perCommit {
+					batch.Reset()
+					for range perCommit {
+						binary.BigEndian.PutUint32(term[:], rng.Uint32N(liveTerms))
+						if err := batch.Add(term[:], rng.Uint32N(1<<24)); err != nil {
+							b.Fatal(err)
+						}
+					}
+					if err := batch.Commit(NoSync); err != nil {
+						b.Fatal(err)
+					}
+				}
+				for m := st.Metrics(); m.Level0Queue > 0 || m.CompactionDebt > 0; m = st.Metrics() {
+					time.Sleep(10 * time.Millisecond)
+				}
+				m := st.Metrics()
+				if err := st.Close(); err != nil {
+					b.Fatal(err)
+				}
+				written := writtenBytes(b) - before
+				kept, err := dirsize.Bytes(dir)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(written)/postings, "B-written/posting")
+				b.ReportMetric(float64(m.CompactionWrite)/postings, "B-merged/posting")
+				b.ReportMetric(float64(kept)/postings, "B-kept/posting")
+				b.ReportMetric(float64(written)/float64(kept), "amplification")
+			}
+		})
+	}
+}
+
+// BenchmarkCommitSync commits docs one by one, and waits for the disk each time or
+// never, from several goroutines, without background compaction.
+func BenchmarkCommitSync(b *testing.B) {
+	for _, sync := range []bool{false, true} {
+		for _, writers := range []int{1, 4, 16} {
+			b.Run(fmt.Sprintf("sync=%v/writers=%d", sync, writers), func(b *testing.B) {
+				benchCommits(b, writers, sync)
+			})
+		}
+	}
+}
+
+func benchCommits(b *testing.B, writers int, durable bool) {
+	st, err := Open(b.TempDir(), &Options{DisableBackground: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer st.Close()
+	how := NoSync
+	if durable {
+		how = Sync
+	}
+	var doc atomic.Uint32
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	took := make([][]time.Duration, writers)
+	before := writtenBytes(b)
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(w), 1))
+			batch := st.NewBatch()
+			for left.Add(-1) >= 0 {
+				if err := liveBatch(batch, rng, doc.Add(1)); err != nil {
+					b.Error(err)
+					return
+				}
+				began := time.Now()
+				if err := batch.Commit(how); err != nil {
+					b.Error(err)
+					return
+				}
+				took[w] = append(took[w], time.Since(began))
+			}
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	all := slices.Concat(took...)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+	b.ReportMetric(float64(percentile(all, 0.5).Nanoseconds())/1e3, "p50-us")
+	b.ReportMetric(float64(percentile(all, 0.99).Nanoseconds())/1e3, "p99-us")
+	b.ReportMetric(float64(writtenBytes(b)-before)/float64(b.N), "B-written/commit")
+}
