@@ -42,8 +42,10 @@ func restore(ctx context.Context, backup, dir string, opts VerifyOptions, o Opti
 	to := dir
 	if missing {
 		to += restoreSuffix
-		if there, err := present(o.fs, to); there || err != nil {
-			return rep, errors.Join(err, fmt.Errorf("%s is there already, from a restore that did not end: remove it first", to))
+		if there, err := present(o.fs, to); err != nil {
+			return rep, err
+		} else if there {
+			return rep, fmt.Errorf("%s is there already, from a restore that did not end: remove it first", to)
 		}
 	}
 	st, err := open(backup, o)
@@ -63,7 +65,10 @@ func restore(ctx context.Context, backup, dir string, opts VerifyOptions, o Opti
 	if err := o.fs.Rename(to, dir); err != nil {
 		return rep, errors.Join(err, o.fs.RemoveAll(to))
 	}
-	return rep, syncDir(o.fs, o.fs.PathDir(dir))
+	if err := syncDir(o.fs, o.fs.PathDir(dir)); err != nil {
+		return rep, fmt.Errorf("the store is there, but its name may not outlive a crash of the machine: %w", err)
+	}
+	return rep, nil
 }
 
 const restoreSuffix = ".restoring"

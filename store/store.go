@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -316,8 +317,8 @@ func (s *Store) shut() error {
 	return s.kv.close()
 }
 
-// Checkpoint makes a copy of the store in dir, which must not exist: a store of
-// its own, with every commit before the call. Files that never change are shared
+// Checkpoint makes a copy of the store in dir, which must not exist (the error is
+// [fs.ErrExist]): a store of its own, with every commit before the call. Files that never change are shared
 // (hard links), so it is fast and small at first. Commits may go on meanwhile.
 func (s *Store) Checkpoint(dir string) error {
 	if err := s.begin(); err != nil {
@@ -325,10 +326,14 @@ func (s *Store) Checkpoint(dir string) error {
 	}
 	defer s.end()
 	dir = filepath.Clean(dir)
-	if there, err := present(s.opts.fs, dir); there || err != nil {
-		return errors.Join(err, fmt.Errorf("store: checkpoint: %s exists", dir))
+	there, err := present(s.opts.fs, dir)
+	if err == nil && there {
+		err = fs.ErrExist
 	}
-	if err := s.checkpoint(dir); err != nil {
+	if err == nil {
+		err = s.checkpoint(dir)
+	}
+	if err != nil {
 		return fmt.Errorf("store: checkpoint %s: %w", dir, err)
 	}
 	return nil

@@ -46,11 +46,13 @@ against the loss of the disk. Copy DIR elsewhere for that; restore it with resto
 func (a *app) backup(cmd *cobra.Command, db, dir string, asJSON bool) error {
 	dir = filepath.Clean(dir)
 	tmp := dir + ".unfinished"
-	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, fmt.Errorf("%q exists: backup makes a new directory and writes over nothing", dir))
+	if _, err := os.Lstat(dir); err == nil {
+		return fmt.Errorf("%q exists: backup makes a new directory and writes over nothing", dir)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	if _, err := os.Lstat(tmp); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, fmt.Errorf("%q is there already, from a backup that did not end: remove it first", tmp))
+	if _, err := os.Lstat(tmp); err == nil {
+		return fmt.Errorf("%q is there already, from a backup that did not end: remove it first", tmp)
 	}
 	err := withStore(db, store.Options{DisableBackground: true}, func(st *store.Store) error {
 		return st.Checkpoint(tmp)
@@ -87,7 +89,10 @@ func publish(tmp, dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(parent.Sync(), parent.Close())
+	if err := errors.Join(parent.Sync(), parent.Close()); err != nil {
+		return fmt.Errorf("the backup is there, but its name may not outlive a crash of the machine: %w", err)
+	}
+	return nil
 }
 
 func newRestore(a *app) *cobra.Command {
