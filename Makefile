@@ -37,7 +37,7 @@ test-faults: ## errors of the disk at many places, a full disk, damage to every 
 	@$(call counted,-run 'Fault|Failed|DiskFull|MinFree|Damage' -faultevery 5 -damageplaces 2)
 
 # Shows what long tests counted, and on failure how they ended.
-counted = $(GO) test -timeout 90m -v ./store $(1) >counted.out 2>&1 || { grep -v '^ *\(=== \|--- PASS\)' counted.out | tail -n 60; rm counted.out; exit 1; }; \
+counted = $(GO) test -timeout 90m -v ./store $(1) >counted.out 2>&1 || { grep -A 12 -e '--- FAIL' -e '^panic' counted.out | grep -v '^ *=== '; echo 'all of it is in counted.out'; exit 1; }; \
 	grep -E '^(ok|    [a-z_]+_test.go)' counted.out; rm counted.out
 
 # GODEBUG=cpu.X=off hides a feature from the run-time gates, so that machines with

@@ -17,7 +17,10 @@ import (
 // background compaction, until that has nothing left to do: what was written to files
 // in all, logs included, what the store takes in the end, and the ratio of the two.
 func BenchmarkWriteAmplification(b *testing.B) {
-	const postings = 4_000_000
+	postings := 4_000_000
+	if testing.Short() {
+		postings = 200_000
+	}
 	for _, perCommit := range []int{200, 20_000} {
 		b.Run(fmt.Sprintf("postings/commit=%d", perCommit), func(b *testing.B) {
 			for b.Loop() {
@@ -53,9 +56,9 @@ func BenchmarkWriteAmplification(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(written)/postings, "B-written/posting")
-				b.ReportMetric(float64(m.CompactionWrite)/postings, "B-merged/posting")
-				b.ReportMetric(float64(kept)/postings, "B-kept/posting")
+				b.ReportMetric(float64(written)/float64(postings), "B-written/posting")
+				b.ReportMetric(float64(m.CompactionWrite)/float64(postings), "B-merged/posting")
+				b.ReportMetric(float64(kept)/float64(postings), "B-kept/posting")
 				b.ReportMetric(float64(written)/float64(kept), "amplification")
 			}
 		})
