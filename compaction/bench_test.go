@@ -133,11 +133,11 @@ func BenchmarkEncode(b *testing.B) {
 // BenchmarkDigest is the price of comparing what was written.
 func BenchmarkDigest(b *testing.B) {
 	docs := benchDocs(1_000_000, 100)
-	half := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(1, 2))
 	words := make([]uint64, 1<<14)
 	n := 0
 	for i := range words {
-		words[i] = half.Uint64()
+		words[i] = rng.Uint64()
 		n += bits.OnesCount64(words[i])
 	}
 	for _, bm := range []struct {

@@ -16,10 +16,10 @@ import (
 // full words, so that dense docs and runs of any length cost little.
 type Digest struct {
 	count uint64
-	hash  uint64 // of the words before
+	hash  uint64 // of the words before, without those in full
 	at    uint32 // the word that docs were last added to: of the docs from 64*at on
 	full  uint32 // words right before it that are full
-	word  uint64
+	word  uint64 // the docs of it, so far
 }
 
 // Sum is the value of a Digest.
@@ -124,9 +124,9 @@ func (d *Digest) Sum() Sum {
 	return Sum{Count: end.count, Hash: end.hash}
 }
 
-// mix hashes a word and where it stands, or the number of full words from the one
-// where ^at stands. The hash of a list is the sum of these: that tells lists apart as
-// well as a chain of hashes would, and one word need not wait for the one before.
+// mix hashes a word and its number; or, of a range of full words, how many they are and
+// ^ of the number of the first, which is no number of a word. The hash of a list is the
+// sum: it tells lists apart as well as a chain would, and no word waits for the one before.
 func mix(at uint32, word uint64) uint64 {
 	h := word*0x9E3779B97F4A7C15 + uint64(at)*0xD6E8FEB86659FD93
 	h = (h ^ h>>32) * 0xBF58476D1CE4E5B9

@@ -14,7 +14,7 @@
 // # Ownership
 //
 // Whoever is given an Iterator closes it. The set operations ([And], [Or],
-// [AtLeast], [AndNot], [Exclude]) own their inputs: closing the operation closes
+// [AtLeast], [AndNot], [Exclude], [ExcludeSet]) own their inputs: closing the operation closes
 // every input, also after an error, and joins the errors of doing so. The
 // consumers ([Count], [ToSlice], [ToBitmap], [All]) close what they are given in
 // any case. A nil Iterator given to any of them stands for an empty list.

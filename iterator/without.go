@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// without is the docs of it that are not hidden: what Exclude returns, and AndNot
-// where b is a Set. It stands on it, so that a step or a seek costs a look at a bit
+// without is the docs of it that are not hidden: what Exclude and ExcludeSet return,
+// and AndNot where b is a Set. It stands on it, so that a step or a seek costs a look at a bit
 // or two more than in it, and blocks are thinned out as they come.
 type without struct {
 	it BlockIterator

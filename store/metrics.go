@@ -37,7 +37,7 @@ type Metrics struct {
 	// Since Open:
 	BackgroundErrors uint64
 	Corruptions      uint64 // reads that met damage
-	WriteStalls      uint64
+	WriteStalls      uint64 // commits that waited for a flush or a compaction of the key-value store
 	// SlowDisk counts operations of the disk that took longer than 5 seconds, each
 	// once more about every 2 seconds until it has ended.
 	SlowDisk uint64

@@ -44,11 +44,12 @@ func (e *pebbleKV) ready(n int) error {
 const (
 	// maxMemTables is how much may be in memory, in MemTableSize.
 	maxMemTables = 4
-	// maxLevel0 is how many tables may lie above each other in the upper level before
-	// commits wait for a compaction.
-	maxLevel0 = 24
+	// maxSublevels is how many tables may lie above each other in Pebble's upper level
+	// before commits wait for a compaction.
+	maxSublevels = 24
 	// neverStall is for Pebble's own limits: a commit that waits inside of it, for a
-	// flush or a compaction that never succeeds, waits for ever.
+	// flush or a compaction that never succeeds, waits for ever. Pebble keeps one log
+	// more for reuse than memtables may be: with this, as many as there ever were at once.
 	neverStall = 1 << 30
 	// failingFor is for how long after a compaction that failed none is waited for.
 	failingFor = 10 * time.Second
@@ -68,8 +69,8 @@ func (e *pebbleKV) room(n int) error {
 		m := e.db.Metrics()
 		limit, used := maxMemTables*e.opts.MemTableSize, m.MemTable.Size
 		memory := used+uint64(n) <= limit || used < limit/2 // else a large batch would wait for ever
-		level0 := m.Levels[0].Sublevels < maxLevel0 || time.Since(time.Unix(0, e.events.compactionFailed.Load())) < failingFor
-		if memory && level0 {
+		shallow := m.Levels[0].Sublevels < maxSublevels || time.Since(time.Unix(0, e.events.compactionFailed.Load())) < failingFor
+		if memory && shallow {
 			return nil
 		}
 		e.events.unsure.Store(true)

@@ -19,9 +19,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// TestCommitsWhileTablesFail: commits that have begun before it is known that tables
-// cannot be written do not wait inside Pebble for a flush that never succeeds. After
-// it did, all goes on.
+// TestCommitsWhileTablesFail: commits that wait for memory end when tables cannot be
+// written, and nothing that was committed is lost. After a flush that succeeds all goes
+// on. That none waits inside Pebble: TestNoStallInPebble.
 func TestCommitsWhileTablesFail(t *testing.T) {
 	var fail atomic.Bool
 	first, hold := make(chan struct{}), make(chan struct{})
@@ -166,4 +166,46 @@ func TestCommitsBesideUnreadableTable(t *testing.T) {
 	if n, err := snapshot(t, st).Count([]byte("a")); err == nil {
 		t.Errorf("%d docs, without the table that cannot be read", n)
 	}
+}
+
+// TestCommitsWaitForCompaction: commits wait when compactions do not keep up with them,
+// and go on when they do.
+func TestCommitsWaitForCompaction(t *testing.T) {
+	var slow atomic.Bool
+	hold := make(chan struct{})
+	fsys := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileReadAt && filepath.Ext(op.Path) == ".sst" && slow.Load() {
+			<-hold
+		}
+		return nil
+	}))
+	st, err := Open("db", &Options{fs: fsys, MemTableSize: minMemTableSize, DisableBackground: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	slow.Store(true)
+	var commits atomic.Int64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range uint32(2 * maxSublevels) {
+			b := st.NewBatch()
+			err := errors.Join(b.Add([]byte("a"), i), b.Add([]byte("z"), i), b.Commit(NoSync), st.kv.flush(context.Background()))
+			if err != nil {
+				t.Error(err)
+			}
+			commits.Add(1)
+		}
+	}()
+	inTime(t, "a commit that does not wait", func() {
+		for st.Metrics().WriteStalls == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	})
+	if n := commits.Load(); n < maxSublevels-1 || n >= maxSublevels {
+		t.Errorf("%d commits did not wait", n)
+	}
+	close(hold)
+	inTime(t, "the next commit", func() { <-done })
 }

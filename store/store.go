@@ -318,8 +318,9 @@ func (s *Store) shut() error {
 }
 
 // Checkpoint makes a copy of the store in dir, which must not exist (the error is
-// [fs.ErrExist]): a store of its own, with every commit before the call. Files that never change are shared
-// (hard links), so it is fast and small at first. Commits may go on meanwhile.
+// [fs.ErrExist]): a store of its own, with every commit before the call. Files that
+// never change are shared (hard links), so it is fast and small at first. Commits
+// may go on meanwhile.
 func (s *Store) Checkpoint(dir string) error {
 	if err := s.begin(); err != nil {
 		return err

@@ -25,16 +25,17 @@ type swapGate struct {
 	state atomic.Int32
 	// flushable is how often tables were put among the memtables and have not got
 	// their place yet: IngestSplit is asked then, too, so that a replacement begins
-	// when it is 0. An error of it costs a snapshot a wait.
+	// when it is 0. Too low costs a snapshot a wait; too high, and no range is replaced
+	// any more, see quiet.
 	flushable atomic.Int32
 }
 
 const (
 	swapIdle      = iota
-	swapIngesting // tables are put in place, and nothing is to be seen of it
-	swapReplacing // and take that of others
-	swapWriting   // the manifest is locked for them: its next sync closes the gate
-	swapShut
+	swapIngesting // tables are put in place; the gate stays open
+	swapReplacing // they take the place of a range; the manifest is not locked for them yet
+	swapWriting   // it is: its next sync closes the gate
+	swapShut      // it was synced: no iterator is made until end
 )
 
 // begin must be called before tables are put in place, with swapIngesting or

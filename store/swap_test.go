@@ -93,20 +93,17 @@ func TestSnapshotWhileSyncing(t *testing.T) {
 // TestSwapGateShuts: Pebble asks for what the gate listens to when it replaces a range,
 // and when it puts the new tables among the memtables instead. Another version may not.
 func TestSwapGateShuts(t *testing.T) {
-	fsys := &syncFS{FS: vfs.NewMem(), kind: manifestFile}
-	st, err := Open("db", &Options{fs: fsys, DisableBackground: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := openMemOpts(t, Options{DisableBackground: true})
 	e := st.kv.(*pebbleKV)
-	var writing atomic.Int32
-	call := func() {
-		if e.swap.state.Load() == swapWriting {
-			writing.Add(1)
+	var shut atomic.Int32
+	synced := e.guard.manifestSynced
+	e.guard.manifestSynced = func() {
+		if synced(); !e.swap.mu.TryRLock() {
+			shut.Add(1)
+		} else {
+			e.swap.mu.RUnlock()
 		}
 	}
-	fsys.before.Store(&call)
 	replace := func() {
 		t.Helper()
 		tables, err := e.newTables()
@@ -122,12 +119,12 @@ func TestSwapGateShuts(t *testing.T) {
 	}
 	commit(t, st, func(b *Batch) error { return b.Add([]byte("x"), 1) })
 	replace() // of a memtable
-	if n := writing.Load(); n != 0 {
-		t.Errorf("%d syncs for tables that are among the memtables", n)
+	if n := shut.Load(); n != 0 {
+		t.Errorf("shut %d times for tables that are among the memtables", n)
 	}
 	replace() // of tables
-	if n, left := writing.Load(), e.swap.flushable.Load(); n != 1 || left != 0 {
-		t.Errorf("%d syncs of the replacement, not 1; %d flushes missed", n, left)
+	if n, left := shut.Load(), e.swap.flushable.Load(); n != 1 || left != 0 {
+		t.Errorf("shut %d times, not once; %d flushes missed", n, left)
 	}
 	if n, err := snapshot(t, st).Count([]byte("x")); err != nil || n != 0 {
 		t.Errorf("%d docs: %v", n, err)

@@ -86,10 +86,10 @@ func publish(tmp, dir string) error {
 		return err
 	}
 	parent, err := os.Open(filepath.Dir(dir))
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(parent.Sync(), parent.Close())
 	}
-	if err := errors.Join(parent.Sync(), parent.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("the backup is there, but its name may not outlive a crash of the machine: %w", err)
 	}
 	return nil

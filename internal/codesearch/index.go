@@ -37,8 +37,9 @@ type IndexOptions struct {
 
 	// Progress, if not nil, is called after each file that was to be read.
 	Progress func(done, total int, bytes int64)
-	// Writing, if not nil, is called while what was read is written, after all files
-	// were; only for a store without any.
+	// Writing, if not nil, is called now and then while postings are written, after all
+	// files were read, from one goroutine at a time; only where the store had no files
+	// before. It must not call the store.
 	Writing func(store.Progress)
 }
 

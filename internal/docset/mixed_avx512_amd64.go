@@ -147,7 +147,7 @@ func countWindowsAVX512(docs []uint32, base uint32, words []uint64, size int) (i
 		}
 	}
 	if rest := len(docs) - i; rest > 0 && rest < lanes && i > 0 {
-		// The last 16 docs again, for those of them that are left.
+		// The last 16 docs again (i > 0: there are as many), for those of them that are left.
 		if lo, hi, first, found := windowAt(docs[i], base, words, size); found && docs[len(docs)-1]-first < 64*windowWords {
 			d := archsimd.LoadUint32x16Array((*[lanes]uint32)(docs[len(docs)-lanes:]))
 			at := d.Sub(archsimd.BroadcastUint32x16(first))
