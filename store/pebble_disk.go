@@ -52,7 +52,8 @@ const (
 	// more for reuse than memtables may be: with this, as many as there ever were at once.
 	neverStall = 1 << 30
 	// failingFor is for how long after a compaction that failed none is waited for.
-	failingFor = 10 * time.Second
+	// Pebble leaves a damaged table below the upper level alone for five minutes.
+	failingFor = 6 * time.Minute
 )
 
 // room is ready, and waits until there is memory for n bytes, and few tables in the

@@ -75,7 +75,12 @@ func (g *swapGate) manifestLocked() bool {
 // manifestSynced is called whenever the manifest was synced, before Pebble hears of
 // it, without any of Pebble's locks that an iterator needs.
 func (g *swapGate) manifestSynced() {
-	if g.state.CompareAndSwap(swapWriting, swapShut) {
-		g.mu.Lock()
+	if g.state.Load() != swapWriting {
+		return
+	}
+	// Shut only once it is: end may come meanwhile, when a replacement has failed.
+	g.mu.Lock()
+	if !g.state.CompareAndSwap(swapWriting, swapShut) {
+		g.mu.Unlock()
 	}
 }

@@ -131,6 +131,25 @@ func TestSwapGateShuts(t *testing.T) {
 	}
 }
 
+// TestSwapGateEndsEarly: a replacement that failed after the manifest was locked for it
+// ends while another change is synced, and an iterator is being made.
+func TestSwapGateEndsEarly(t *testing.T) {
+	var g swapGate
+	g.mu.RLock()
+	g.begin(swapReplacing)
+	g.manifestLocked()
+	synced := make(chan struct{})
+	go func() {
+		defer close(synced)
+		g.manifestSynced()
+	}()
+	time.Sleep(10 * time.Millisecond) // it waits for the iterator
+	inTime(t, "the end", g.end)
+	g.mu.RUnlock()
+	inTime(t, "the sync", func() { <-synced })
+	inTime(t, "the next iterator", g.mu.RLock)
+}
+
 // TestReadersWhileReplacing takes snapshots without end while ranges are replaced:
 // none of them misses a range. It says how long they waited.
 func TestReadersWhileReplacing(t *testing.T) {

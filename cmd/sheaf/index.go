@@ -73,7 +73,8 @@ func (a *app) index(ctx context.Context, f indexFlags, db string, paths []string
 		}
 	}
 	bar := a.newProgress("indexing", false)
-	var writing *progress
+	var writing *progress // nil until the first call, and where nothing is shown
+	began := false
 	end := func() {
 		bar.end()
 		writing.end()
@@ -85,7 +86,8 @@ func (a *app) index(ctx context.Context, f indexFlags, db string, paths []string
 		NoIgnore: f.noIgnore,
 		Progress: func(done, total int, _ int64) { bar.set(int64(done), int64(total)) },
 		Writing: func(p store.Progress) {
-			if writing == nil {
+			if !began {
+				began = true
 				bar.end()
 				writing = a.newProgress("writing", true)
 			}
