@@ -289,7 +289,12 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 	t.e.swap.begin(swapReplacing)
 	defer t.e.swap.end()
 	_, err := t.e.db.IngestAndExcise(ctx, t.paths, nil, nil, pebble.KeyRange{Start: lower, End: upper})
-	return t.e.placed(err)
+	if err = t.e.placed(err); err == nil {
+		// What is committed next may rely on it: that deleted docs are gone, say. A
+		// copy of the manifest that still had the old tables would bring them back.
+		t.e.guard.keeper.settle()
+	}
+	return err
 }
 
 // checkEdges reads the keys on both sides of a range that is to be replaced. Of a
