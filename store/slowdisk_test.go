@@ -39,7 +39,7 @@ func TestSlowDisk(t *testing.T) {
 		b := st.NewBatch()
 		done <- first(b.Add([]byte("x"), 2), b.Commit(Sync))
 	}()
-	for deadline := time.Now().Add(20 * time.Second); st.Metrics().SlowDisk == 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(20 * time.Second); (st.Metrics().SlowDisk == 0 || lines.n.Load() == 0) && time.Now().Before(deadline); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	fsys.before.Store(nil)
