@@ -276,6 +276,17 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 	if err := t.e.checkEdges(lower, upper); err != nil {
 		return err
 	}
+	if err := t.place(ctx, lower, upper); err != nil {
+		return err
+	}
+	// What is committed next may rely on it: that deleted docs are gone, say. A copy of
+	// the manifest that still had the old tables would bring them back.
+	t.e.guard.keeper.settle()
+	return nil
+}
+
+// place puts the tables in place of the range. When it returns readers see them.
+func (t *pebbleTables) place(ctx context.Context, lower, upper []byte) error {
 	t.e.ingestMu.Lock()
 	defer t.e.ingestMu.Unlock()
 	if err := t.e.quiet(); err != nil {
@@ -289,12 +300,7 @@ func (t *pebbleTables) replace(ctx context.Context, lower, upper []byte) error {
 	t.e.swap.begin(swapReplacing)
 	defer t.e.swap.end()
 	_, err := t.e.db.IngestAndExcise(ctx, t.paths, nil, nil, pebble.KeyRange{Start: lower, End: upper})
-	if err = t.e.placed(err); err == nil {
-		// What is committed next may rely on it: that deleted docs are gone, say. A
-		// copy of the manifest that still had the old tables would bring them back.
-		t.e.guard.keeper.settle()
-	}
-	return err
+	return t.e.placed(err)
 }
 
 // checkEdges reads the keys on both sides of a range that is to be replaced. Of a
