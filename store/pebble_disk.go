@@ -76,8 +76,9 @@ func (e *pebbleKV) room(n int) error {
 		}
 		e.events.unsure.Store(true)
 		if !waited {
-			e.events.writeStalls.Add(1)
-			e.events.log.Warn("store: writes wait", "memory", used, "tables", m.Levels[0].Sublevels)
+			if n := e.events.writeStalls.Add(1); n&(n-1) == 0 { // the 1st, 2nd, 4th, 8th...
+				e.events.log.Warn("store: writes wait", "memory", used, "tables", m.Levels[0].Sublevels, "times", n)
+			}
 		}
 		select {
 		case <-e.closing:
