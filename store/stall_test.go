@@ -100,12 +100,12 @@ func TestCommitsWhileTablesFail(t *testing.T) {
 	}
 }
 
-// TestNoStallInPebble: what was let in is written, however much waits to be flushed.
-func TestNoStallInPebble(t *testing.T) {
-	var slow atomic.Bool
-	hold := make(chan struct{})
+// slowTables opens a store of small memtables. While slow is set operations of the kind
+// on tables wait for hold to be closed.
+func slowTables(t *testing.T, kind errorfs.OpKind) (st *Store, slow *atomic.Bool, hold chan struct{}) {
+	slow, hold = new(atomic.Bool), make(chan struct{})
 	fsys := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpCreate && filepath.Ext(op.Path) == ".sst" && slow.Load() {
+		if op.Kind == kind && filepath.Ext(op.Path) == ".sst" && slow.Load() {
 			<-hold
 		}
 		return nil
@@ -114,6 +114,12 @@ func TestNoStallInPebble(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return st, slow, hold
+}
+
+// TestNoStallInPebble: what was let in is written, however much waits to be flushed.
+func TestNoStallInPebble(t *testing.T) {
+	st, slow, hold := slowTables(t, errorfs.OpCreate)
 	slow.Store(true)
 	inTime(t, "a batch", func() {
 		for range 10 * maxMemTables {
@@ -172,18 +178,7 @@ func TestCommitsBesideUnreadableTable(t *testing.T) {
 // TestCommitsWaitForCompaction: commits wait when compactions do not keep up with them,
 // and go on when they do.
 func TestCommitsWaitForCompaction(t *testing.T) {
-	var slow atomic.Bool
-	hold := make(chan struct{})
-	fsys := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpFileReadAt && filepath.Ext(op.Path) == ".sst" && slow.Load() {
-			<-hold
-		}
-		return nil
-	}))
-	st, err := Open("db", &Options{fs: fsys, MemTableSize: minMemTableSize, DisableBackground: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st, slow, hold := slowTables(t, errorfs.OpFileReadAt)
 	defer st.Close()
 	slow.Store(true)
 	var commits atomic.Int64

@@ -4,9 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,55 +71,18 @@ func BenchmarkWriteAmplification(b *testing.B) {
 // BenchmarkCommitSync commits docs one by one, and waits for the disk each time or
 // never, from several goroutines, without background compaction.
 func BenchmarkCommitSync(b *testing.B) {
-	for _, durable := range []bool{false, true} {
+	for _, durability := range []Durability{NoSync, Sync} {
 		for _, writers := range []int{1, 4, 16} {
-			b.Run(fmt.Sprintf("sync=%v/writers=%d", durable, writers), func(b *testing.B) {
-				benchCommits(b, writers, durable)
+			b.Run(fmt.Sprintf("sync=%v/writers=%d", durability == Sync, writers), func(b *testing.B) {
+				st, err := Open(b.TempDir(), &Options{DisableBackground: true})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer st.Close()
+				before := writtenBytes(b)
+				benchCommits(b, st, writers, durability)
+				b.ReportMetric(float64(writtenBytes(b)-before)/float64(b.N), "B-written/commit")
 			})
 		}
 	}
-}
-
-func benchCommits(b *testing.B, writers int, durable bool) {
-	st, err := Open(b.TempDir(), &Options{DisableBackground: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer st.Close()
-	how := NoSync
-	if durable {
-		how = Sync
-	}
-	var doc atomic.Uint32
-	var left atomic.Int64
-	left.Store(int64(b.N))
-	took := make([][]time.Duration, writers)
-	before := writtenBytes(b)
-	b.ResetTimer()
-	var wg sync.WaitGroup
-	for w := range writers {
-		wg.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(w), 1))
-			batch := st.NewBatch()
-			for left.Add(-1) >= 0 {
-				if err := liveBatch(batch, rng, doc.Add(1)); err != nil {
-					b.Error(err)
-					return
-				}
-				began := time.Now()
-				if err := batch.Commit(how); err != nil {
-					b.Error(err)
-					return
-				}
-				took[w] = append(took[w], time.Since(began))
-			}
-		})
-	}
-	wg.Wait()
-	b.StopTimer()
-	all := slices.Concat(took...)
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
-	b.ReportMetric(float64(percentile(all, 0.5).Nanoseconds())/1e3, "p50-us")
-	b.ReportMetric(float64(percentile(all, 0.99).Nanoseconds())/1e3, "p99-us")
-	b.ReportMetric(float64(writtenBytes(b)-before)/float64(b.N), "B-written/commit")
 }
